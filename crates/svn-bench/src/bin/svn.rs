@@ -1,0 +1,2 @@
+//! The `svn` command.
+fn main() {}

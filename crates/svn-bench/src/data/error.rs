@@ -1,0 +1,199 @@
+//! What can be wrong with a data file, in words that say where and what to do.
+
+use std::path::PathBuf;
+
+/// Why a data set could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The operating system refused.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: std::io::Error,
+    },
+    /// A data set is in none of the folders.
+    #[error(
+        "data set `{name}` not found: looked for {name}.csv and {name}.csv.gz in {searched}; fetch it with `cargo xtask fetch-data {name}` or name its folder with --data DIR"
+    )]
+    NotFound {
+        /// Name of the data set.
+        name: String,
+        /// The folders that were looked into.
+        searched: String,
+    },
+    /// No such name in the manifest.
+    #[error("unknown data set `{name}`; known: {known}")]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// All names, comma separated.
+        known: String,
+    },
+    /// The manifest itself is wrong.
+    #[error("datasets/manifest.toml: {message}")]
+    Manifest {
+        /// What the parser said.
+        message: String,
+    },
+    /// A web page was saved instead of the file.
+    #[error("{}: this is an HTML page, not data (it starts with `{start}`); the download failed, fetch it again", path.display())]
+    Html {
+        /// The file.
+        path: PathBuf,
+        /// Its first characters.
+        start: String,
+    },
+    /// A format that is no text.
+    #[error("{}: this is {what}, not a text table; {advice}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What the file is.
+        what: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// The gzip stream is damaged.
+    #[error("{}: damaged or truncated gzip file ({source}); fetch it again", path.display())]
+    Gzip {
+        /// The file.
+        path: PathBuf,
+        /// What the decoder said.
+        source: std::io::Error,
+    },
+    /// Bytes that are not UTF-8.
+    #[error("{}, line {line}: not UTF-8 text; save the file as UTF-8", path.display())]
+    Encoding {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line of the first bad byte.
+        line: usize,
+    },
+    /// No rows.
+    #[error("{}: no data rows", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A row of another length than the first.
+    #[error("{}, line {line}: expected {expected} cells, found {found}", path.display())]
+    Ragged {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+        /// Cells in the first row.
+        expected: usize,
+        /// Cells in this row.
+        found: usize,
+    },
+    /// Text that the CSV parser cannot cut into cells.
+    #[error("{}: {message}", path.display())]
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// What the parser said.
+        message: String,
+    },
+    /// Two columns of the same name.
+    #[error("{}: two columns are named `{column}`", path.display())]
+    DuplicateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        column: String,
+    },
+    /// A column that is asked for does not exist.
+    #[error("{}: no column `{column}`; the file has {known}", path.display())]
+    NoColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name that was asked for.
+        column: String,
+        /// Names of the file's columns, comma separated.
+        known: String,
+    },
+    /// Nothing is left to learn from.
+    #[error("{}: no feature column besides the target `{target}`", path.display())]
+    NoFeatures {
+        /// The file.
+        path: PathBuf,
+        /// The target column.
+        target: String,
+    },
+    /// A cell that is no finite number, or no class label.
+    #[error("{}, line {line}, column {column} (`{name}`): expected {expected}, found {found}", path.display())]
+    Cell {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+        /// 1-based column.
+        column: usize,
+        /// Name of the column.
+        name: String,
+        /// What should be there.
+        expected: &'static str,
+        /// The cell, described.
+        found: String,
+    },
+    /// The target was not named although another column looks like a second target.
+    #[error("{}: column `{column}` has correlation {correlation:.3} with the last column `{target}`, so the file may hold several targets; name the target column (and drop the others)", path.display())]
+    AmbiguousTarget {
+        /// The file.
+        path: PathBuf,
+        /// The suspicious column.
+        column: String,
+        /// The column that would have been the target.
+        target: String,
+        /// Their Pearson correlation.
+        correlation: f64,
+    },
+    /// A classification target with one class.
+    #[error("{}: the target `{target}` has the one class `{class}`; at least two are needed", path.display())]
+    OneClass {
+        /// The file.
+        path: PathBuf,
+        /// The target column.
+        target: String,
+        /// The only class.
+        class: String,
+    },
+    /// A classification target that looks continuous.
+    #[error("{}: the target `{target}` has {classes} distinct labels in {rows} rows; is this a regression set?", path.display())]
+    TooManyClasses {
+        /// The file.
+        path: PathBuf,
+        /// The target column.
+        target: String,
+        /// Distinct labels.
+        classes: usize,
+        /// Rows.
+        rows: usize,
+    },
+    /// A label that the stored encoding does not know.
+    #[error("unknown class label `{label}`; known: {known}")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+        /// Known labels, comma separated.
+        known: String,
+    },
+    /// The file is not the data set it claims to be.
+    #[error("{}: expected {what} {expected} for data set `{name}`, found {found}; it is another version of the set, fetch it with `cargo xtask fetch-data {name}`", path.display())]
+    Mismatch {
+        /// The file.
+        path: PathBuf,
+        /// Name of the data set.
+        name: String,
+        /// Which property.
+        what: &'static str,
+        /// As in the manifest.
+        expected: String,
+        /// As in the file.
+        found: String,
+    },
+}

@@ -1,0 +1,24 @@
+//! From a file on disk to a [`Dataset`]: bytes → text → table of cells → numbers and labels → checked arrays.
+//!
+//! Nothing is repaired in silence: a cell that is no number is an error that names file, line and column,
+//! unless the caller chose a [`CellPolicy`], and what a policy did is counted in the [`LoadReport`].
+
+mod audit;
+mod dataset;
+mod error;
+mod labels;
+mod locate;
+mod manifest;
+mod numeric;
+mod table;
+mod text;
+
+pub use audit::{LEAK_CORRELATION, correlation};
+pub use dataset::{Dataset, LoadOptions, LoadReport, Task, load};
+pub use error::DataError;
+pub use labels::LabelEncoding;
+pub use locate::{SearchPath, load_named};
+pub use manifest::{Entry, Manifest, TargetStats};
+pub use numeric::CellPolicy;
+pub use table::{HeaderMode, Table};
+pub use text::read_text;

@@ -1,0 +1,97 @@
+//! Cells to finite numbers, or to an error with line and column, or to what the chosen policy says.
+
+use super::{DataError, Table};
+
+/// What to do with a cell that is no finite number: `?`, `NA`, empty, `>60`, `inf`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CellPolicy {
+    /// Refuse the file and name the cell.
+    #[default]
+    Reject,
+    /// Leave the whole row out; counted.
+    DropRow,
+    /// Keep the row with NaN in a feature, which the scaler replaces by the mean of the *training* rows; counted.
+    /// A target is never imputed.
+    ImputeMean,
+}
+
+/// One cell: a finite number, or a description of what is there instead.
+pub(super) fn number(cell: &str) -> Result<f64, String> {
+    match cell.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(value) if value.is_nan() => Err(format!("`{cell}` (missing)")),
+        Ok(_) => Err(format!("`{cell}` (not finite)")),
+        Err(_) => Err(describe(cell)),
+    }
+}
+
+/// Whether a cell holds text that is neither a number nor a marker for a missing value.
+pub(super) fn is_text(cell: &str) -> bool {
+    number(cell).is_err_and(|found| found.starts_with("the text"))
+}
+
+fn describe(cell: &str) -> String {
+    let missing = ["?", "na", "n/a", "null", "none", "-", "."];
+    if cell.is_empty() {
+        "an empty cell".to_owned()
+    } else if missing.contains(&cell.to_ascii_lowercase().as_str()) {
+        format!("`{cell}` (missing)")
+    } else if cell.replacen(',', ".", 1).parse::<f64>().is_ok() {
+        format!("`{cell}` (a decimal comma? write a point)")
+    } else {
+        format!("the text `{cell}`")
+    }
+}
+
+/// The error for a cell of a table.
+pub(super) fn cell_error(
+    table: &Table,
+    row: usize,
+    column: usize,
+    expected: &'static str,
+    found: String,
+) -> DataError {
+    DataError::Cell {
+        path: table.path.clone(),
+        line: table.lines[row],
+        column: column + 1,
+        name: table.columns[column].clone(),
+        expected,
+        found,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        for (cell, value) in [
+            ("1", 1.0),
+            ("-1.5e-20", -1.5e-20),
+            ("+3", 3.0),
+            (".5", 0.5),
+            ("5.", 5.0),
+        ] {
+            assert_eq!(number(cell), Ok(value));
+        }
+    }
+
+    #[test]
+    fn everything_else_is_described() {
+        for (cell, found) in [
+            ("?", "`?` (missing)"),
+            ("NA", "`NA` (missing)"),
+            ("nan", "`nan` (missing)"),
+            ("", "an empty cell"),
+            (">60", "the text `>60`"),
+            ("3,14", "`3,14` (a decimal comma? write a point)"),
+            ("inf", "`inf` (not finite)"),
+            ("1e400", "`1e400` (not finite)"),
+            ("1 000", "the text `1 000`"),
+        ] {
+            assert_eq!(number(cell), Err(found.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! From data files to benchmark reports: data sets, splits, scaling, metrics, records, reports, figures, and the
+//! experiments behind the `svn` command.
+//!
+//! Training is behind the boundary [`experiment::FoldRunner`]; everything else here knows no network.
+
+#![deny(missing_docs)]
+
+pub mod data;
+pub mod scale;
+pub mod split;

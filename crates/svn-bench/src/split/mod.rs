@@ -1,0 +1,11 @@
+//! Cutting rows into training, validation and test parts: seeded, shuffled, stratified for classes.
+
+mod error;
+mod protocol;
+mod rows;
+mod stream;
+
+pub use error::SplitError;
+pub use protocol::{Protocol, VALIDATION_FRACTION, split};
+pub use rows::FoldRows;
+pub use stream::stream;
