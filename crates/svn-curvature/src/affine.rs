@@ -1,0 +1,189 @@
+//! Affine layers: Linear and Conv2d as one thing, a matrix product over rows `(sample, position)`.
+//!
+//! ```text
+//! z[n, (b l), o] = Σ_k a[n, (b l), k] W[n, o, k] + β[n, o]
+//! ```
+//!
+//! For Linear `L = 1` and `a` is the layer's input; for Conv2d `L` counts the output positions and row `(b, l)` of `a`
+//! is the window of sample `b` that position `l` sees, unrolled as `C × kernel × kernel` (PyTorch's weight order).
+//!
+//! | symbol | shape | |
+//! |---|---|---|
+//! | `a` | `M × bL × K` | inputs; `M = 1` if all particles share them (the first layer), else `N` |
+//! | `W`, `β` | `N × O × K`, `N × O` | views into the flat parameters |
+//! | `δ` | `N × b × k × L × O` | cotangents at the output, for `k` root columns at once |
+
+use std::ops::Range;
+
+use tch::{TchError, Tensor};
+
+use crate::layer::{Conv2d, Window, pair};
+
+type Torch<T> = std::result::Result<T, TchError>;
+
+/// Where an affine layer's parameters lie in the flat vector, and how big it is.
+#[derive(Debug, Clone)]
+pub(crate) struct AffineBlock {
+    /// Index and name of the layer, for errors.
+    pub label: String,
+    /// Range of the weight, `outputs × fan_in` row-major.
+    pub weight: Range<usize>,
+    /// Range of the bias; empty if there is none.
+    pub bias: Range<usize>,
+    /// `O`.
+    pub outputs: usize,
+    /// `K`.
+    pub fan_in: usize,
+    /// `C`, kernel and the rest of a convolution, with its input and output sizes.
+    pub conv: Option<ConvGeometry>,
+}
+
+/// A convolution together with the sizes it meets.
+#[derive(Debug, Clone)]
+pub(crate) struct ConvGeometry {
+    pub conv: Conv2d,
+    pub input: [usize; 2],
+    pub output: [usize; 2],
+}
+
+impl AffineBlock {
+    /// Range of all parameters of the layer: weight, then bias.
+    pub fn range(&self) -> Range<usize> {
+        self.weight.start..self.bias.end.max(self.weight.end)
+    }
+
+    /// Whether the layer has a bias.
+    pub fn has_bias(&self) -> bool {
+        !self.bias.is_empty()
+    }
+
+    /// `L`, positions per sample.
+    pub fn positions(&self) -> usize {
+        self.conv.as_ref().map_or(1, |g| g.output[0] * g.output[1])
+    }
+
+    /// `W`: a view, `N × O × K`.
+    pub fn weight_of(&self, params: &Tensor) -> Torch<Tensor> {
+        let n = params.size()[0];
+        columns(params, &self.weight, 0)?.f_view([n, self.outputs as i64, self.fan_in as i64])
+    }
+
+    /// `h` (`M × b × features`) as rows `a`, `M × bL × K`.
+    pub fn unroll(&self, h: &Tensor) -> Torch<Tensor> {
+        let (m, b) = (h.size()[0], h.size()[1]);
+        match &self.conv {
+            None => h.f_reshape([m, b, self.fan_in as i64]),
+            Some(g) => windows(&h.f_flatten(0, 1)?, &g.conv.window(), g.output)?.f_reshape([m, -1, self.fan_in as i64]),
+        }
+    }
+
+    /// `z` from `a`, as `N × b × O` or `N × b × O × H × W` (a view, channels last in memory).
+    pub fn forward(&self, params: &Tensor, a: &Tensor) -> Torch<Tensor> {
+        let n = params.size()[0];
+        let a = a.f_expand([n, -1, -1], false)?;
+        let transposed = self.weight_of(params)?.f_transpose(1, 2)?;
+        let z = if self.has_bias() {
+            columns(params, &self.bias, 0)?.f_unsqueeze(1)?.f_baddbmm(&a, &transposed, 1.0, 1.0)?
+        } else {
+            a.f_bmm(&transposed)?
+        };
+        match &self.conv {
+            None => Ok(z),
+            Some(g) => {
+                let [h, w] = pair(g.output);
+                z.f_view([n, -1, h, w, self.outputs as i64])?.f_permute([0, 1, 4, 2, 3])
+            }
+        }
+    }
+
+    /// `δ` in the form of the layer's output (`N × b × k × O …`) as `N × b × k × L × O`.
+    pub fn delta_rows(&self, cotangent: &Tensor) -> Torch<Tensor> {
+        match self.conv {
+            None => cotangent.f_unsqueeze(3),
+            Some(_) => cotangent.f_permute([0, 1, 2, 4, 5, 3])?.f_flatten(3, 4)?.f_contiguous(),
+        }
+    }
+
+    /// Cotangent at the layer's input, `N × b × k × …`, from `δ`.
+    pub fn pull_back(&self, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
+        let (n, b, k, l, o) = delta.size5()?;
+        match &self.conv {
+            None => delta.f_reshape([n, b * k, o])?.f_bmm(weight)?.f_view([n, b, k, -1]),
+            Some(g) => {
+                let fan_in = self.fan_in as i64;
+                let weight = weight.f_transpose(1, 2)?.f_unsqueeze(1)?.f_expand([n, b * k, fan_in, o], false)?;
+                let delta = delta.f_reshape([n * b * k, l, o])?.f_transpose(1, 2)?;
+                let window = g.conv.window();
+                weight
+                    .f_reshape([n * b * k, fan_in, o])?
+                    .f_bmm(&delta)?
+                    .f_col2im(
+                        pair(g.input),
+                        pair(window.kernel),
+                        pair(window.dilation),
+                        pair(window.padding),
+                        pair(window.stride),
+                    )?
+                    .f_view([n, b, k, g.conv.inputs as i64, g.input[0] as i64, g.input[1] as i64])
+            }
+        }
+    }
+
+    /// Writes `Σ_i δ_i a_iᵀ` and `Σ_i δ_i` of one column into the layer's part of `out`, `N × d`, whose first column
+    /// belongs to parameter `start`.
+    pub fn write_vjp(&self, a: &Tensor, delta: &Tensor, out: &Tensor, start: usize) -> Torch<()> {
+        let (n, b, k, l, o) = delta.size5()?;
+        let delta = delta.f_reshape([n, b * k * l, o])?;
+        let a = a.f_expand([n, -1, -1], false)?;
+        let product = delta.f_transpose(1, 2)?.f_bmm(&a)?;
+        columns(out, &self.weight, start)?.f_view(product.size().as_slice())?.f_copy_(&product)?;
+        if self.has_bias() {
+            columns(out, &self.bias, start)?.f_copy_(&delta.f_sum_dim_intlist([1i64].as_slice(), false, None)?)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the per-sample products `Σ_l δ a_lᵀ` and `Σ_l δ` into the layer's part of `out`, `N × bk × d`, whose
+    /// first column belongs to parameter `start`.
+    pub fn write_rows(&self, a: &Tensor, delta: &Tensor, out: &Tensor, start: usize) -> Torch<()> {
+        let (n, b, k, l, o) = delta.size5()?;
+        let fan_in = self.fan_in as i64;
+        let slot = columns(out, &self.weight, start)?.f_view([n, b, k, o, fan_in])?;
+        if l == 1 {
+            let a = a.f_view([-1, b, 1, 1, fan_in])?;
+            let _written = delta.f_view([n, b, k, o, 1])?.f_mul_out(&slot, &a)?;
+        } else {
+            let a = a.f_expand([n, -1, -1], false)?.f_reshape([n * b, l, fan_in])?;
+            let delta = delta.f_permute([0, 1, 2, 4, 3])?.f_reshape([n * b, k * o, l])?;
+            slot.shallow_clone().f_copy_(&delta.f_bmm(&a)?.f_view([n, b, k, o, fan_in])?)?;
+        }
+        if self.has_bias() {
+            let slot = columns(out, &self.bias, start)?;
+            slot.f_view([n, b, k, o])?.f_copy_(&delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// Columns `range − start` of the last dimension, a view.
+fn columns(tensor: &Tensor, range: &Range<usize>, start: usize) -> Torch<Tensor> {
+    tensor.f_narrow(-1, (range.start - start) as i64, range.len() as i64)
+}
+
+/// The windows of `images` (`B × C × H × W`), a strided view `B × H' × W' × C × kernel × kernel` of the padded images.
+fn windows(images: &Tensor, window: &Window, output: [usize; 2]) -> Torch<Tensor> {
+    let padded = if window.padding == [0, 0] {
+        images.shallow_clone()
+    } else {
+        let [ph, pw] = pair(window.padding);
+        images.f_constant_pad_nd([pw, pw, ph, ph])?
+    };
+    let (size, stride) = (padded.size(), padded.stride());
+    let ([h, w], [kh, kw]) = (pair(output), pair(window.kernel));
+    let ([sh, sw], [dh, dw]) = (pair(window.stride), pair(window.dilation));
+    padded.f_as_strided(
+        [size[0], h, w, size[1], kh, kw],
+        [stride[0], stride[2] * sh, stride[3] * sw, stride[1], stride[2] * dh, stride[3] * dw],
+        None,
+    )
+}

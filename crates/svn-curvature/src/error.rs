@@ -1,0 +1,107 @@
+//! What can go wrong between a network and its curvature, with the numbers inside.
+
+use tch::{Device, Kind, TchError};
+
+/// Error of every fallible call of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CurvatureError {
+    /// A layer that has no hand-written derivative here.
+    #[error("layer {layer} is not supported: {reason}; supported are {SUPPORTED}")]
+    UnsupportedLayer {
+        /// Index and name of the layer, such as `2 (BatchNorm1d)`.
+        layer: String,
+        /// What about it is not supported.
+        reason: String,
+    },
+    /// A setting of a layer that makes no sense.
+    #[error("layer {layer}: {setting} must be {expected}, found {found:?}")]
+    LayerSetting {
+        /// Index and name of the layer.
+        layer: String,
+        /// Name of the setting, such as `stride`.
+        setting: &'static str,
+        /// What it must satisfy.
+        expected: &'static str,
+        /// The value found.
+        found: Vec<usize>,
+    },
+    /// Two neighbouring layers do not fit.
+    #[error("layer {layer} takes inputs of shape {expected}, but what comes before it gives {found:?} per sample")]
+    LayerInput {
+        /// Index and name of the layer.
+        layer: String,
+        /// The shape it takes, in words.
+        expected: String,
+        /// The shape per sample that reaches it.
+        found: Vec<usize>,
+    },
+    /// The network has no parameters, or does not end in one vector of outputs per sample.
+    #[error("a network must {expected}, but its layers give {found:?} per sample")]
+    Network {
+        /// What is missing.
+        expected: &'static str,
+        /// Output shape per sample.
+        found: Vec<usize>,
+    },
+    /// A tensor or array has the wrong shape.
+    #[error("{what} must have shape {expected}, found {found:?}")]
+    Shape {
+        /// Which argument.
+        what: &'static str,
+        /// The shape expected, in words and numbers.
+        expected: String,
+        /// The shape found.
+        found: Vec<i64>,
+    },
+    /// A tensor has the wrong element type. Nothing is converted silently.
+    #[error("{what} must be of kind {expected}, found {found:?}")]
+    Kind {
+        /// Which argument.
+        what: &'static str,
+        /// The kind expected.
+        expected: String,
+        /// The kind found.
+        found: Kind,
+    },
+    /// A tensor lives on another device than the parameters.
+    #[error("{what} must be on {expected:?} like the parameters, found on {found:?}")]
+    Device {
+        /// Which argument.
+        what: &'static str,
+        /// Device of the parameters.
+        expected: Device,
+        /// Device found.
+        found: Device,
+    },
+    /// NaN or infinity, found before anything was decomposed.
+    #[error("{quantity} of particle {particle} not finite at layer {layer}")]
+    NonFinite {
+        /// What is not finite: `parameter`, `output`, `gradient`, `curvature factor`.
+        quantity: &'static str,
+        /// Index of the particle.
+        particle: usize,
+        /// Index and name of the layer.
+        layer: String,
+    },
+    /// NaN or infinity among the network's inputs.
+    #[error("input row {row} of the batch is not finite")]
+    NonFiniteInput {
+        /// Row within the batch, from 0.
+        row: usize,
+    },
+    /// libtorch reported an error.
+    #[error("libtorch: {0}")]
+    Torch(#[from] TchError),
+}
+
+const SUPPORTED: &str =
+    "Linear, Conv2d (groups = 1), Flatten, ReLU, Tanh, Sigmoid, GELU (exact), MaxPool2d, AvgPool2d";
+
+/// Checks one shape against another, naming the argument.
+pub(crate) fn check_shape(what: &'static str, found: &[i64], expected: &[i64], words: &str) -> crate::Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(CurvatureError::Shape { what, expected: format!("{words} = {expected:?}"), found: found.to_vec() })
+}

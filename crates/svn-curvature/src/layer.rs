@@ -1,0 +1,309 @@
+//! The layers a network is made of, and the shape each gives per sample.
+
+use std::fmt;
+
+use tch::{TchError, Tensor};
+
+use crate::{CurvatureError, Result};
+
+/// One layer of a [`Sequential`](crate::Sequential) network.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Layer {
+    /// `y = W x + b`, `W`: `outputs × inputs`.
+    Linear {
+        /// Length of `x`.
+        inputs: usize,
+        /// Length of `y`.
+        outputs: usize,
+        /// Whether there is a `b`.
+        bias: bool,
+    },
+    /// An elementwise function.
+    Activation(Activation),
+    /// Two-dimensional convolution (cross-correlation, as PyTorch has it) with zero padding.
+    Conv2d(Conv2d),
+    /// `C × H × W` to one vector, channels slowest (PyTorch's order).
+    Flatten,
+    /// Maximum over windows; padding counts as `−∞`.
+    MaxPool2d(Pool2d),
+    /// Mean over windows; padding counts as zeros in the mean.
+    AvgPool2d(Pool2d),
+}
+
+impl Layer {
+    /// A [`Layer::Linear`] with bias.
+    pub fn linear(inputs: usize, outputs: usize) -> Self {
+        Self::Linear { inputs, outputs, bias: true }
+    }
+
+    /// A ReLU [`Layer::Activation`].
+    pub fn relu() -> Self {
+        Self::Activation(Activation::Relu)
+    }
+
+    /// Name as PyTorch has it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Linear { .. } => "Linear",
+            Self::Activation(Activation::Relu) => "ReLU",
+            Self::Activation(Activation::Tanh) => "Tanh",
+            Self::Activation(Activation::Sigmoid) => "Sigmoid",
+            Self::Activation(Activation::Gelu) => "GELU",
+            Self::Conv2d(_) => "Conv2d",
+            Self::Flatten => "Flatten",
+            Self::MaxPool2d(_) => "MaxPool2d",
+            Self::AvgPool2d(_) => "AvgPool2d",
+        }
+    }
+
+    /// Shape per sample behind the layer, given the shape before it.
+    pub(crate) fn output_shape(&self, index: usize, input: &[usize]) -> Result<Vec<usize>> {
+        let label = || format!("{index} ({})", self.name());
+        let mismatch =
+            |expected: String| CurvatureError::LayerInput { layer: label(), expected, found: input.to_vec() };
+        match self {
+            Self::Linear { inputs, outputs, .. } => {
+                positive(&label(), "inputs", &[*inputs])?;
+                positive(&label(), "outputs", &[*outputs])?;
+                if input != [*inputs] {
+                    return Err(mismatch(format!("[{inputs}]")));
+                }
+                Ok(vec![*outputs])
+            }
+            Self::Activation(_) => Ok(input.to_vec()),
+            Self::Flatten => Ok(vec![input.iter().product()]),
+            Self::Conv2d(conv) => {
+                conv.check(&label())?;
+                match input {
+                    &[c, h, w] if c == conv.inputs => {
+                        let window = conv.window();
+                        let size = window.output_size([h, w]).ok_or_else(|| window.too_small(&label(), [h, w]))?;
+                        Ok(vec![conv.outputs, size[0], size[1]])
+                    }
+                    _ => Err(mismatch(format!("[{}, height, width]", conv.inputs))),
+                }
+            }
+            Self::MaxPool2d(pool) | Self::AvgPool2d(pool) => {
+                pool.check(&label())?;
+                match input {
+                    &[c, h, w] => {
+                        let window = pool.window();
+                        let size = window.output_size([h, w]).ok_or_else(|| window.too_small(&label(), [h, w]))?;
+                        Ok(vec![c, size[0], size[1]])
+                    }
+                    _ => Err(mismatch("[channels, height, width]".into())),
+                }
+            }
+        }
+    }
+}
+
+/// Elementwise functions with a hand-written derivative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activation {
+    /// `max(z, 0)`; derivative 0 at 0, as PyTorch has it.
+    Relu,
+    /// Hyperbolic tangent.
+    Tanh,
+    /// `1 / (1 + e⁻ᶻ)`.
+    Sigmoid,
+    /// `z Φ(z)` with the exact normal distribution function.
+    Gelu,
+}
+
+impl Activation {
+    /// The function's value.
+    pub(crate) fn value(self, z: &Tensor) -> std::result::Result<Tensor, TchError> {
+        match self {
+            Self::Relu => z.f_relu(),
+            Self::Tanh => z.f_tanh(),
+            Self::Sigmoid => z.f_sigmoid(),
+            Self::Gelu => z.f_gelu("none"),
+        }
+    }
+
+    /// The derivative at `z`, where the value is `y`.
+    pub(crate) fn derivative(self, z: &Tensor, y: &Tensor) -> std::result::Result<Tensor, TchError> {
+        match self {
+            Self::Relu => y.f_sign(),
+            Self::Tanh => Tensor::f_tanh_backward(&z.f_ones_like()?, y),
+            Self::Sigmoid => Tensor::f_sigmoid_backward(&z.f_ones_like()?, y),
+            Self::Gelu => z.f_gelu_backward(&z.f_ones_like()?, "none"),
+        }
+    }
+}
+
+/// Settings of [`Layer::Conv2d`]; `[vertical, horizontal]` wherever there are two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conv2d {
+    /// Input channels `C`.
+    pub inputs: usize,
+    /// Output channels `O`.
+    pub outputs: usize,
+    /// Size of the kernel.
+    pub kernel: [usize; 2],
+    /// Step between windows.
+    pub stride: [usize; 2],
+    /// Zeros added on each side.
+    pub padding: [usize; 2],
+    /// Step within a window.
+    pub dilation: [usize; 2],
+    /// Whether there is a bias per output channel.
+    pub bias: bool,
+}
+
+impl Conv2d {
+    /// Stride 1, no padding, no dilation, with bias.
+    pub fn new(inputs: usize, outputs: usize, kernel: [usize; 2]) -> Self {
+        Self { inputs, outputs, kernel, stride: [1, 1], padding: [0, 0], dilation: [1, 1], bias: true }
+    }
+
+    /// The same with another stride.
+    pub fn stride(self, stride: [usize; 2]) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// The same with another padding.
+    pub fn padding(self, padding: [usize; 2]) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// The same with another dilation.
+    pub fn dilation(self, dilation: [usize; 2]) -> Self {
+        Self { dilation, ..self }
+    }
+
+    /// The same with or without bias.
+    pub fn bias(self, bias: bool) -> Self {
+        Self { bias, ..self }
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        Window { kernel: self.kernel, stride: self.stride, padding: self.padding, dilation: self.dilation }
+    }
+
+    fn check(&self, label: &str) -> Result<()> {
+        positive(label, "inputs", &[self.inputs])?;
+        positive(label, "outputs", &[self.outputs])?;
+        self.window().check(label)
+    }
+}
+
+/// Settings of the pooling layers; sizes that do not fill a last window are dropped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pool2d {
+    /// Size of a window.
+    pub kernel: [usize; 2],
+    /// Step between windows.
+    pub stride: [usize; 2],
+    /// Rows and columns added on each side; at most half the kernel.
+    pub padding: [usize; 2],
+}
+
+impl Pool2d {
+    /// Windows side by side: stride = kernel, no padding.
+    pub fn new(kernel: [usize; 2]) -> Self {
+        Self { kernel, stride: kernel, padding: [0, 0] }
+    }
+
+    /// The same with another stride.
+    pub fn stride(self, stride: [usize; 2]) -> Self {
+        Self { stride, ..self }
+    }
+
+    /// The same with another padding.
+    pub fn padding(self, padding: [usize; 2]) -> Self {
+        Self { padding, ..self }
+    }
+
+    pub(crate) fn window(&self) -> Window {
+        Window { kernel: self.kernel, stride: self.stride, padding: self.padding, dilation: [1, 1] }
+    }
+
+    fn check(&self, label: &str) -> Result<()> {
+        self.window().check(label)?;
+        if (0..2).any(|axis| 2 * self.padding[axis] > self.kernel[axis]) {
+            return Err(CurvatureError::LayerSetting {
+                layer: label.into(),
+                setting: "padding",
+                expected: "at most half the kernel",
+                found: self.padding.to_vec(),
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A window sliding over an image: what convolution and pooling share.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub kernel: [usize; 2],
+    pub stride: [usize; 2],
+    pub padding: [usize; 2],
+    pub dilation: [usize; 2],
+}
+
+impl Window {
+    fn check(&self, label: &str) -> Result<()> {
+        positive(label, "kernel", &self.kernel)?;
+        positive(label, "stride", &self.stride)?;
+        positive(label, "dilation", &self.dilation)
+    }
+
+    /// Number of positions; none if the window does not fit once.
+    pub fn output_size(&self, size: [usize; 2]) -> Option<[usize; 2]> {
+        let along = |axis: usize| {
+            let room = size[axis] + 2 * self.padding[axis];
+            let extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
+            Some(room.checked_sub(extent)? / self.stride[axis] + 1)
+        };
+        Some([along(0)?, along(1)?])
+    }
+
+    fn too_small(&self, label: &str, size: [usize; 2]) -> CurvatureError {
+        CurvatureError::LayerInput {
+            layer: label.into(),
+            expected: format!("at least one window of {:?} (dilation {:?})", self.kernel, self.dilation),
+            found: size.to_vec(),
+        }
+    }
+}
+
+fn positive(label: &str, setting: &'static str, values: &[usize]) -> Result<()> {
+    if values.contains(&0) {
+        let (expected, found) = ("positive", values.to_vec());
+        return Err(CurvatureError::LayerSetting { layer: label.into(), setting, expected, found });
+    }
+    Ok(())
+}
+
+/// `[a, b]` as libtorch's integers.
+pub(crate) fn pair(values: [usize; 2]) -> [i64; 2] {
+    values.map(|v| v as i64)
+}
+
+impl fmt::Display for Layer {
+    /// As PyTorch prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
+        let flag = |bias: bool| if bias { "True" } else { "False" };
+        match self {
+            Self::Linear { inputs, outputs, bias } => {
+                write!(f, "{name}(in_features={inputs}, out_features={outputs}, bias={})", flag(*bias))
+            }
+            Self::Activation(_) | Self::Flatten => write!(f, "{name}()"),
+            Self::Conv2d(Conv2d { inputs, outputs, kernel, stride, padding, dilation, bias }) => write!(
+                f,
+                "{name}({inputs}, {outputs}, kernel_size={kernel:?}, stride={stride:?}, padding={padding:?}, dilation={dilation:?}, bias={})",
+                flag(*bias)
+            ),
+            Self::MaxPool2d(pool) | Self::AvgPool2d(pool) => write!(
+                f,
+                "{name}(kernel_size={:?}, stride={:?}, padding={:?})",
+                pool.kernel, pool.stride, pool.padding
+            ),
+        }
+    }
+}

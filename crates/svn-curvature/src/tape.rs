@@ -1,0 +1,69 @@
+//! What the forward pass leaves behind for the backward one, layer by layer.
+
+use tch::{TchError, Tensor};
+
+use crate::layer::{Pool2d, pair};
+
+type Torch<T> = std::result::Result<T, TchError>;
+
+/// One layer's record. Shapes: `M` is 1 while the particles share the values, then `N`; `b` samples.
+#[derive(Debug)]
+pub(crate) enum Record {
+    /// Rows `a` and weight `W` of the affine layer with this index among the affine ones.
+    Affine { block: usize, rows: Tensor, weight: Tensor },
+    /// The derivative of an elementwise function, `M × b × features`.
+    Pointwise { derivative: Tensor },
+    /// Shape per sample before flattening.
+    Flatten { input: Vec<i64> },
+    /// Where each window had its maximum, `Mb × C × H' × W'`.
+    MaxPool { pool: Pool2d, indices: Tensor, input: Vec<i64> },
+    /// Shape per sample before averaging.
+    AvgPool { pool: Pool2d, input: Vec<i64> },
+}
+
+impl Record {
+    /// Cotangent before the layer from the one behind it, `N × b × k × features`, for all but affine layers.
+    pub fn pull_back(&self, mut cotangent: Tensor) -> Torch<Tensor> {
+        let size = cotangent.size();
+        let (n, b, k) = (size[0], size[1], size[2]);
+        let with = |shape: &[i64]| [&[n, b, k], shape].concat();
+        match self {
+            Self::Affine { .. } => Ok(cotangent),
+            Self::Pointwise { derivative } => cotangent.f_mul_(&derivative.f_unsqueeze(2)?),
+            Self::Flatten { input } => cotangent.f_reshape(with(input)),
+            Self::MaxPool { pool, indices, input } => {
+                let at = indices.size();
+                let indices = indices.f_view([-1, b, 1, at[1], at[2], at[3]])?;
+                let indices = indices.f_expand([n, b, k, at[1], at[2], at[3]], false)?.f_flatten(0, 2)?;
+                let like = cotangent.f_new_empty([1], (cotangent.kind(), cotangent.device()))?;
+                like.f_expand(with(input), false)?
+                    .f_flatten(0, 2)?
+                    .f_max_pool2d_with_indices_backward(
+                        &cotangent.f_flatten(0, 2)?,
+                        pair(pool.kernel),
+                        pair(pool.stride),
+                        pair(pool.padding),
+                        [1, 1],
+                        false,
+                        &indices,
+                    )?
+                    .f_view(with(input).as_slice())
+            }
+            Self::AvgPool { pool, input } => {
+                let like = cotangent.f_new_empty([1], (cotangent.kind(), cotangent.device()))?;
+                like.f_expand(with(input), false)?
+                    .f_flatten(0, 2)?
+                    .f_avg_pool2d_backward(
+                        &cotangent.f_flatten(0, 2)?,
+                        pair(pool.kernel),
+                        pair(pool.stride),
+                        pair(pool.padding),
+                        false,
+                        true,
+                        None,
+                    )?
+                    .f_view(with(input).as_slice())
+            }
+        }
+    }
+}
