@@ -12,14 +12,17 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=DEP_TCH_LIBTORCH_LIB");
     // torch-sys declares `links = "tch"`, hence the name.
-    let Some(lib) = env::var_os("DEP_TCH_LIBTORCH_LIB") else { return };
+    let Some(lib) = env::var_os("DEP_TCH_LIBTORCH_LIB") else {
+        return;
+    };
     let lib = fs::canonicalize(&lib).unwrap_or_else(|_| PathBuf::from(lib));
     if cfg!(unix) {
         println!("cargo:rustc-link-arg=-Wl,-rpath,{}", lib.display());
     }
     #[cfg(unix)]
     {
-        let link = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("libtorch");
+        let link =
+            PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("libtorch");
         let _ = fs::remove_file(&link);
         std::os::unix::fs::symlink(&lib, &link).expect("OUT_DIR is writable");
         println!("cargo:rustc-link-search=native={}", link.display());

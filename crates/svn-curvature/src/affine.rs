@@ -73,7 +73,11 @@ impl AffineBlock {
         let (m, b) = (h.size()[0], h.size()[1]);
         match &self.conv {
             None => h.f_reshape([m, b, self.fan_in as i64]),
-            Some(g) => windows(&h.f_flatten(0, 1)?, &g.conv.window(), g.output)?.f_reshape([m, -1, self.fan_in as i64]),
+            Some(g) => windows(&h.f_flatten(0, 1)?, &g.conv.window(), g.output)?.f_reshape([
+                m,
+                -1,
+                self.fan_in as i64,
+            ]),
         }
     }
 
@@ -83,7 +87,9 @@ impl AffineBlock {
         let a = a.f_expand([n, -1, -1], false)?;
         let transposed = self.weight_of(params)?.f_transpose(1, 2)?;
         let z = if self.has_bias() {
-            columns(params, &self.bias, 0)?.f_unsqueeze(1)?.f_baddbmm(&a, &transposed, 1.0, 1.0)?
+            columns(params, &self.bias, 0)?
+                .f_unsqueeze(1)?
+                .f_baddbmm(&a, &transposed, 1.0, 1.0)?
         } else {
             a.f_bmm(&transposed)?
         };
@@ -91,7 +97,8 @@ impl AffineBlock {
             None => Ok(z),
             Some(g) => {
                 let [h, w] = pair(g.output);
-                z.f_view([n, -1, h, w, self.outputs as i64])?.f_permute([0, 1, 4, 2, 3])
+                z.f_view([n, -1, h, w, self.outputs as i64])?
+                    .f_permute([0, 1, 4, 2, 3])
             }
         }
     }
@@ -100,7 +107,10 @@ impl AffineBlock {
     pub fn delta_rows(&self, cotangent: &Tensor) -> Torch<Tensor> {
         match self.conv {
             None => cotangent.f_unsqueeze(3),
-            Some(_) => cotangent.f_permute([0, 1, 2, 4, 5, 3])?.f_flatten(3, 4)?.f_contiguous(),
+            Some(_) => cotangent
+                .f_permute([0, 1, 2, 4, 5, 3])?
+                .f_flatten(3, 4)?
+                .f_contiguous(),
         }
     }
 
@@ -108,10 +118,16 @@ impl AffineBlock {
     pub fn pull_back(&self, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
         let (n, b, k, l, o) = delta.size5()?;
         match &self.conv {
-            None => delta.f_reshape([n, b * k, o])?.f_bmm(weight)?.f_view([n, b, k, -1]),
+            None => delta
+                .f_reshape([n, b * k, o])?
+                .f_bmm(weight)?
+                .f_view([n, b, k, -1]),
             Some(g) => {
                 let fan_in = self.fan_in as i64;
-                let weight = weight.f_transpose(1, 2)?.f_unsqueeze(1)?.f_expand([n, b * k, fan_in, o], false)?;
+                let weight = weight
+                    .f_transpose(1, 2)?
+                    .f_unsqueeze(1)?
+                    .f_expand([n, b * k, fan_in, o], false)?;
                 let delta = delta.f_reshape([n * b * k, l, o])?.f_transpose(1, 2)?;
                 let window = g.conv.window();
                 weight
@@ -124,7 +140,14 @@ impl AffineBlock {
                         pair(window.padding),
                         pair(window.stride),
                     )?
-                    .f_view([n, b, k, g.conv.inputs as i64, g.input[0] as i64, g.input[1] as i64])
+                    .f_view([
+                        n,
+                        b,
+                        k,
+                        g.conv.inputs as i64,
+                        g.input[0] as i64,
+                        g.input[1] as i64,
+                    ])
             }
         }
     }
@@ -136,9 +159,15 @@ impl AffineBlock {
         let delta = delta.f_reshape([n, b * k * l, o])?;
         let a = a.f_expand([n, -1, -1], false)?;
         let product = delta.f_transpose(1, 2)?.f_bmm(&a)?;
-        columns(out, &self.weight, start)?.f_view(product.size().as_slice())?.f_copy_(&product)?;
+        columns(out, &self.weight, start)?
+            .f_view(product.size().as_slice())?
+            .f_copy_(&product)?;
         if self.has_bias() {
-            columns(out, &self.bias, start)?.f_copy_(&delta.f_sum_dim_intlist([1i64].as_slice(), false, None)?)?;
+            columns(out, &self.bias, start)?.f_copy_(&delta.f_sum_dim_intlist(
+                [1i64].as_slice(),
+                false,
+                None,
+            )?)?;
         }
         Ok(())
     }
@@ -153,13 +182,19 @@ impl AffineBlock {
             let a = a.f_view([-1, b, 1, 1, fan_in])?;
             let _written = delta.f_view([n, b, k, o, 1])?.f_mul_out(&slot, &a)?;
         } else {
-            let a = a.f_expand([n, -1, -1], false)?.f_reshape([n * b, l, fan_in])?;
-            let delta = delta.f_permute([0, 1, 2, 4, 3])?.f_reshape([n * b, k * o, l])?;
-            slot.shallow_clone().f_copy_(&delta.f_bmm(&a)?.f_view([n, b, k, o, fan_in])?)?;
+            let a = a
+                .f_expand([n, -1, -1], false)?
+                .f_reshape([n * b, l, fan_in])?;
+            let delta = delta
+                .f_permute([0, 1, 2, 4, 3])?
+                .f_reshape([n * b, k * o, l])?;
+            slot.shallow_clone()
+                .f_copy_(&delta.f_bmm(&a)?.f_view([n, b, k, o, fan_in])?)?;
         }
         if self.has_bias() {
             let slot = columns(out, &self.bias, start)?;
-            slot.f_view([n, b, k, o])?.f_copy_(&delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?)?;
+            slot.f_view([n, b, k, o])?
+                .f_copy_(&delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?)?;
         }
         Ok(())
     }
@@ -183,7 +218,14 @@ fn windows(images: &Tensor, window: &Window, output: [usize; 2]) -> Torch<Tensor
     let ([sh, sw], [dh, dw]) = (pair(window.stride), pair(window.dilation));
     padded.f_as_strided(
         [size[0], h, w, size[1], kh, kw],
-        [stride[0], stride[2] * sh, stride[3] * sw, stride[1], stride[2] * dh, stride[3] * dw],
+        [
+            stride[0],
+            stride[2] * sh,
+            stride[3] * sw,
+            stride[1],
+            stride[2] * dh,
+            stride[3] * dw,
+        ],
         None,
     )
 }

@@ -9,39 +9,66 @@ use tch::{Device, Kind, Tensor};
 use crate::error::check_shape;
 use crate::{CurvatureError, Result};
 
-/// A tensor of the array's own element type (`f64`, `f32`, `i64`, …), contiguous, copied.
-pub fn tensor_from_array<T: Element + Copy, D: Dimension>(array: ArrayView<'_, T, D>, device: Device) -> Result<Tensor> {
+/// A CPU tensor of the array's own element type (`f64`, `f32`, `i64`, …), contiguous, copied.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array2, array};
+/// use svn_curvature::convert;
+///
+/// let a = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+/// let t = convert::tensor(a.t())?;
+/// assert_eq!(t.size(), [3, 2]);
+/// let back: Array2<f64> = convert::array(&t)?;
+/// assert_eq!(back, a.t());
+/// # Ok::<(), svn_curvature::CurvatureError>(())
+/// ```
+pub fn tensor<T: Element + Copy, D: Dimension>(array: ArrayView<'_, T, D>) -> Result<Tensor> {
     let shape: Vec<i64> = array.shape().iter().map(|&s| s as i64).collect();
     let standard = array.as_standard_layout();
     let tensor = match standard.as_slice() {
         Some(values) => Tensor::f_from_slice(values)?,
         None => Tensor::f_from_slice(&standard.iter().copied().collect::<Vec<T>>())?,
     };
-    Ok(tensor.f_reshape(shape)?.f_to(device)?)
+    Ok(tensor.f_reshape(shape)?)
 }
 
 /// A tensor of floating-point kind `kind` from f64 values, as a network of that kind wants it.
 ///
 /// # Errors
 /// `kind` other than `Double` and `Float`.
-pub fn float_tensor<D: Dimension>(array: ArrayView<'_, f64, D>, kind: Kind, device: Device) -> Result<Tensor> {
+pub fn tensor_on<D: Dimension>(
+    array: ArrayView<'_, f64, D>,
+    kind: Kind,
+    device: Device,
+) -> Result<Tensor> {
     if !matches!(kind, Kind::Double | Kind::Float) {
-        return Err(CurvatureError::Kind { what: "kind", expected: "Double or Float".into(), found: kind });
+        return Err(CurvatureError::Kind {
+            what: "kind",
+            expected: "Double or Float".into(),
+            found: kind,
+        });
     }
-    Ok(tensor_from_array(array, Device::Cpu)?.f_to_kind(kind)?.f_to(device)?)
+    Ok(tensor(array)?.f_to_kind(kind)?.f_to(device)?)
 }
 
 /// The values of a floating-point tensor on any device as an f64 array of dimension `D`.
 ///
 /// # Errors
 /// Another number of dimensions; a tensor that is not of floating-point kind.
-pub fn array_from_tensor<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
+pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
     let shape: Vec<usize> = tensor.size().iter().map(|&s| s as usize).collect();
     let values = values(tensor)?;
-    Array::from_shape_vec(IxDyn(&shape), values).and_then(|array| array.into_dimensionality()).map_err(|_| {
-        let expected = format!("{} dimensions", D::NDIM.unwrap_or(shape.len()));
-        CurvatureError::Shape { what: "tensor", expected, found: tensor.size() }
-    })
+    Array::from_shape_vec(IxDyn(&shape), values)
+        .and_then(|array| array.into_dimensionality())
+        .map_err(|_| {
+            let expected = format!("{} dimensions", D::NDIM.unwrap_or(shape.len()));
+            CurvatureError::Shape {
+                what: "tensor",
+                expected,
+                found: tensor.size(),
+            }
+        })
 }
 
 /// Copies a floating-point tensor on any device into an f64 array of the same shape.
@@ -64,7 +91,9 @@ pub fn copy_into<D: Dimension>(tensor: &Tensor, mut out: ArrayViewMut<'_, f64, D
 
 /// A CPU tensor over the array's own memory, or none if the strides cannot be expressed. It must not outlive the view:
 /// callers in this crate drop it before they return.
-pub(crate) fn alias_mut<D: Dimension>(array: &mut ArrayViewMut<'_, f64, D>) -> Result<Option<Tensor>> {
+pub(crate) fn alias_mut<D: Dimension>(
+    array: &mut ArrayViewMut<'_, f64, D>,
+) -> Result<Option<Tensor>> {
     if array.is_empty() || array.strides().iter().any(|&s| s <= 0) {
         return Ok(None);
     }
@@ -73,7 +102,13 @@ pub(crate) fn alias_mut<D: Dimension>(array: &mut ArrayViewMut<'_, f64, D>) -> R
     // SAFETY: pointer, shape and strides describe memory that `array` borrows mutably; libtorch does not free it, and
     // the tensor lives no longer than the borrow (see above).
     let tensor = unsafe {
-        Tensor::f_from_blob(array.as_mut_ptr().cast::<u8>(), &size, &strides, Kind::Double, Device::Cpu)?
+        Tensor::f_from_blob(
+            array.as_mut_ptr().cast::<u8>(),
+            &size,
+            &strides,
+            Kind::Double,
+            Device::Cpu,
+        )?
     };
     Ok(Some(tensor))
 }
@@ -81,13 +116,20 @@ pub(crate) fn alias_mut<D: Dimension>(array: &mut ArrayViewMut<'_, f64, D>) -> R
 fn check_float(tensor: &Tensor) -> Result<()> {
     match tensor.kind() {
         Kind::Double | Kind::Float => Ok(()),
-        found => Err(CurvatureError::Kind { what: "tensor", expected: "Double or Float".into(), found }),
+        found => Err(CurvatureError::Kind {
+            what: "tensor",
+            expected: "Double or Float".into(),
+            found,
+        }),
     }
 }
 
 fn values(tensor: &Tensor) -> Result<Vec<f64>> {
     check_float(tensor)?;
-    let tensor = tensor.f_to(Device::Cpu)?.f_to_kind(Kind::Double)?.f_contiguous()?;
+    let tensor = tensor
+        .f_to(Device::Cpu)?
+        .f_to_kind(Kind::Double)?
+        .f_contiguous()?;
     let mut values = vec![0.0; tensor.numel()];
     tensor.f_copy_data(&mut values, tensor.numel())?;
     Ok(values)

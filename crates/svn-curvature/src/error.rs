@@ -1,5 +1,6 @@
 //! What can go wrong between a network and its curvature, with the numbers inside.
 
+use std::convert::Infallible as LayoutError;
 use tch::{Device, Kind, TchError};
 
 /// Error of every fallible call of this crate.
@@ -27,7 +28,9 @@ pub enum CurvatureError {
         found: Vec<usize>,
     },
     /// Two neighbouring layers do not fit.
-    #[error("layer {layer} takes inputs of shape {expected}, but what comes before it gives {found:?} per sample")]
+    #[error(
+        "layer {layer} takes inputs of shape {expected}, but what comes before it gives {found:?} per sample"
+    )]
     LayerInput {
         /// Index and name of the layer.
         layer: String,
@@ -90,6 +93,9 @@ pub enum CurvatureError {
         /// Row within the batch, from 0.
         row: usize,
     },
+    /// The parameters have no layout, as when a layer has more of them than fit in memory.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
     /// libtorch reported an error.
     #[error("libtorch: {0}")]
     Torch(#[from] TchError),
@@ -99,9 +105,18 @@ const SUPPORTED: &str =
     "Linear, Conv2d (groups = 1), Flatten, ReLU, Tanh, Sigmoid, GELU (exact), MaxPool2d, AvgPool2d";
 
 /// Checks one shape against another, naming the argument.
-pub(crate) fn check_shape(what: &'static str, found: &[i64], expected: &[i64], words: &str) -> crate::Result<()> {
+pub(crate) fn check_shape(
+    what: &'static str,
+    found: &[i64],
+    expected: &[i64],
+    words: &str,
+) -> crate::Result<()> {
     if found == expected {
         return Ok(());
     }
-    Err(CurvatureError::Shape { what, expected: format!("{words} = {expected:?}"), found: found.to_vec() })
+    Err(CurvatureError::Shape {
+        what,
+        expected: format!("{words} = {expected:?}"),
+        found: found.to_vec(),
+    })
 }

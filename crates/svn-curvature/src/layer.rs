@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use tch::{TchError, Tensor};
 
 use crate::{CurvatureError, Result};
 
 /// One layer of a [`Sequential`](crate::Sequential) network.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Layer {
     /// `y = W x + b`, `W`: `outputs × inputs`.
@@ -17,6 +19,7 @@ pub enum Layer {
         /// Length of `y`.
         outputs: usize,
         /// Whether there is a `b`.
+        #[serde(default = "yes")]
         bias: bool,
     },
     /// An elementwise function.
@@ -34,7 +37,11 @@ pub enum Layer {
 impl Layer {
     /// A [`Layer::Linear`] with bias.
     pub fn linear(inputs: usize, outputs: usize) -> Self {
-        Self::Linear { inputs, outputs, bias: true }
+        Self::Linear {
+            inputs,
+            outputs,
+            bias: true,
+        }
     }
 
     /// A ReLU [`Layer::Activation`].
@@ -60,10 +67,15 @@ impl Layer {
     /// Shape per sample behind the layer, given the shape before it.
     pub(crate) fn output_shape(&self, index: usize, input: &[usize]) -> Result<Vec<usize>> {
         let label = || format!("{index} ({})", self.name());
-        let mismatch =
-            |expected: String| CurvatureError::LayerInput { layer: label(), expected, found: input.to_vec() };
+        let mismatch = |expected: String| CurvatureError::LayerInput {
+            layer: label(),
+            expected,
+            found: input.to_vec(),
+        };
         match self {
-            Self::Linear { inputs, outputs, .. } => {
+            Self::Linear {
+                inputs, outputs, ..
+            } => {
                 positive(&label(), "inputs", &[*inputs])?;
                 positive(&label(), "outputs", &[*outputs])?;
                 if input != [*inputs] {
@@ -78,7 +90,9 @@ impl Layer {
                 match input {
                     &[c, h, w] if c == conv.inputs => {
                         let window = conv.window();
-                        let size = window.output_size([h, w]).ok_or_else(|| window.too_small(&label(), [h, w]))?;
+                        let size = window
+                            .output_size([h, w])
+                            .ok_or_else(|| window.too_small(&label(), [h, w]))?;
                         Ok(vec![conv.outputs, size[0], size[1]])
                     }
                     _ => Err(mismatch(format!("[{}, height, width]", conv.inputs))),
@@ -89,7 +103,9 @@ impl Layer {
                 match input {
                     &[c, h, w] => {
                         let window = pool.window();
-                        let size = window.output_size([h, w]).ok_or_else(|| window.too_small(&label(), [h, w]))?;
+                        let size = window
+                            .output_size([h, w])
+                            .ok_or_else(|| window.too_small(&label(), [h, w]))?;
                         Ok(vec![c, size[0], size[1]])
                     }
                     _ => Err(mismatch("[channels, height, width]".into())),
@@ -100,7 +116,8 @@ impl Layer {
 }
 
 /// Elementwise functions with a hand-written derivative.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Activation {
     /// `max(z, 0)`; derivative 0 at 0, as PyTorch has it.
@@ -125,7 +142,11 @@ impl Activation {
     }
 
     /// The derivative at `z`, where the value is `y`.
-    pub(crate) fn derivative(self, z: &Tensor, y: &Tensor) -> std::result::Result<Tensor, TchError> {
+    pub(crate) fn derivative(
+        self,
+        z: &Tensor,
+        y: &Tensor,
+    ) -> std::result::Result<Tensor, TchError> {
         match self {
             Self::Relu => y.f_sign(),
             Self::Tanh => Tensor::f_tanh_backward(&z.f_ones_like()?, y),
@@ -136,7 +157,8 @@ impl Activation {
 }
 
 /// Settings of [`Layer::Conv2d`]; `[vertical, horizontal]` wherever there are two.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Conv2d {
     /// Input channels `C`.
     pub inputs: usize,
@@ -145,19 +167,31 @@ pub struct Conv2d {
     /// Size of the kernel.
     pub kernel: [usize; 2],
     /// Step between windows.
+    #[serde(default = "ones")]
     pub stride: [usize; 2],
     /// Zeros added on each side.
+    #[serde(default)]
     pub padding: [usize; 2],
     /// Step within a window.
+    #[serde(default = "ones")]
     pub dilation: [usize; 2],
     /// Whether there is a bias per output channel.
+    #[serde(default = "yes")]
     pub bias: bool,
 }
 
 impl Conv2d {
     /// Stride 1, no padding, no dilation, with bias.
     pub fn new(inputs: usize, outputs: usize, kernel: [usize; 2]) -> Self {
-        Self { inputs, outputs, kernel, stride: [1, 1], padding: [0, 0], dilation: [1, 1], bias: true }
+        Self {
+            inputs,
+            outputs,
+            kernel,
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+            bias: true,
+        }
     }
 
     /// The same with another stride.
@@ -181,7 +215,12 @@ impl Conv2d {
     }
 
     pub(crate) fn window(&self) -> Window {
-        Window { kernel: self.kernel, stride: self.stride, padding: self.padding, dilation: self.dilation }
+        Window {
+            kernel: self.kernel,
+            stride: self.stride,
+            padding: self.padding,
+            dilation: self.dilation,
+        }
     }
 
     fn check(&self, label: &str) -> Result<()> {
@@ -192,20 +231,26 @@ impl Conv2d {
 }
 
 /// Settings of the pooling layers; sizes that do not fill a last window are dropped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pool2d {
     /// Size of a window.
     pub kernel: [usize; 2],
     /// Step between windows.
     pub stride: [usize; 2],
     /// Rows and columns added on each side; at most half the kernel.
+    #[serde(default)]
     pub padding: [usize; 2],
 }
 
 impl Pool2d {
     /// Windows side by side: stride = kernel, no padding.
     pub fn new(kernel: [usize; 2]) -> Self {
-        Self { kernel, stride: kernel, padding: [0, 0] }
+        Self {
+            kernel,
+            stride: kernel,
+            padding: [0, 0],
+        }
     }
 
     /// The same with another stride.
@@ -219,7 +264,12 @@ impl Pool2d {
     }
 
     pub(crate) fn window(&self) -> Window {
-        Window { kernel: self.kernel, stride: self.stride, padding: self.padding, dilation: [1, 1] }
+        Window {
+            kernel: self.kernel,
+            stride: self.stride,
+            padding: self.padding,
+            dilation: [1, 1],
+        }
     }
 
     fn check(&self, label: &str) -> Result<()> {
@@ -245,6 +295,14 @@ pub(crate) struct Window {
     pub dilation: [usize; 2],
 }
 
+fn yes() -> bool {
+    true
+}
+
+fn ones() -> [usize; 2] {
+    [1, 1]
+}
+
 impl Window {
     fn check(&self, label: &str) -> Result<()> {
         positive(label, "kernel", &self.kernel)?;
@@ -265,7 +323,10 @@ impl Window {
     fn too_small(&self, label: &str, size: [usize; 2]) -> CurvatureError {
         CurvatureError::LayerInput {
             layer: label.into(),
-            expected: format!("at least one window of {:?} (dilation {:?})", self.kernel, self.dilation),
+            expected: format!(
+                "at least one window of {:?} (dilation {:?})",
+                self.kernel, self.dilation
+            ),
             found: size.to_vec(),
         }
     }
@@ -274,7 +335,12 @@ impl Window {
 fn positive(label: &str, setting: &'static str, values: &[usize]) -> Result<()> {
     if values.contains(&0) {
         let (expected, found) = ("positive", values.to_vec());
-        return Err(CurvatureError::LayerSetting { layer: label.into(), setting, expected, found });
+        return Err(CurvatureError::LayerSetting {
+            layer: label.into(),
+            setting,
+            expected,
+            found,
+        });
     }
     Ok(())
 }
@@ -290,11 +356,27 @@ impl fmt::Display for Layer {
         let name = self.name();
         let flag = |bias: bool| if bias { "True" } else { "False" };
         match self {
-            Self::Linear { inputs, outputs, bias } => {
-                write!(f, "{name}(in_features={inputs}, out_features={outputs}, bias={})", flag(*bias))
+            Self::Linear {
+                inputs,
+                outputs,
+                bias,
+            } => {
+                write!(
+                    f,
+                    "{name}(in_features={inputs}, out_features={outputs}, bias={})",
+                    flag(*bias)
+                )
             }
             Self::Activation(_) | Self::Flatten => write!(f, "{name}()"),
-            Self::Conv2d(Conv2d { inputs, outputs, kernel, stride, padding, dilation, bias }) => write!(
+            Self::Conv2d(Conv2d {
+                inputs,
+                outputs,
+                kernel,
+                stride,
+                padding,
+                dilation,
+                bias,
+            }) => write!(
                 f,
                 "{name}({inputs}, {outputs}, kernel_size={kernel:?}, stride={stride:?}, padding={padding:?}, dilation={dilation:?}, bias={})",
                 flag(*bias)

@@ -11,21 +11,41 @@ pub struct ParameterLayout {
 /// One parameter of the network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterBlock {
+    name: String,
+    shape: Vec<usize>,
+    range: Range<usize>,
+}
+
+impl ParameterBlock {
     /// Name, such as `0.weight`.
-    pub name: String,
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Shape, row-major.
-    pub shape: Vec<usize>,
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
     /// Place in the flat vector.
-    pub range: Range<usize>,
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
 }
 
 impl ParameterLayout {
-    /// Appends a block.
-    pub fn push(&mut self, name: impl Into<String>, shape: &[usize]) -> Range<usize> {
-        let start = self.dim();
-        let range = start..start + shape.iter().product::<usize>();
-        self.blocks.push(ParameterBlock { name: name.into(), shape: shape.to_vec(), range: range.clone() });
-        range
+    pub(crate) fn new(
+        blocks: impl IntoIterator<Item = (String, Vec<usize>)>,
+    ) -> Result<Self, std::convert::Infallible> {
+        let mut start = 0;
+        let placed = blocks.into_iter().map(|(name, shape)| {
+            let range = start..start + shape.iter().product::<usize>();
+            start = range.end;
+            ParameterBlock { name, shape, range }
+        });
+        Ok(Self {
+            blocks: placed.collect(),
+        })
     }
 
     /// The blocks in order.

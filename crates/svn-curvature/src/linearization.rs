@@ -13,11 +13,11 @@ use std::sync::Arc;
 use ndarray::ArrayViewMut3;
 use tch::{Device, Kind, Tensor};
 
+use crate::Result;
 use crate::affine::AffineBlock;
 use crate::convert;
 use crate::error::{CurvatureError, check_shape};
 use crate::tape::Record;
-use crate::Result;
 
 /// What [`Sequential::linearize`](crate::Sequential::linearize) gives.
 #[derive(Debug)]
@@ -30,7 +30,12 @@ pub struct Linearization {
 
 impl Linearization {
     pub(crate) fn new(blocks: Arc<[AffineBlock]>, records: Vec<Record>, outputs: Tensor) -> Self {
-        Self { blocks, records, outputs, first: 0 }
+        Self {
+            blocks,
+            records,
+            outputs,
+            first: 0,
+        }
     }
 
     /// The same with respect to the last affine layer's parameters only: every `d` below is then their number.
@@ -54,7 +59,7 @@ impl Linearization {
     }
 
     /// `b`.
-    pub fn samples(&self) -> usize {
+    pub fn batch(&self) -> usize {
         self.outputs.size()[1] as usize
     }
 
@@ -71,7 +76,12 @@ impl Linearization {
     /// # Errors
     /// Wrong shape, kind or device; a gradient that is not finite (particle and layer).
     pub fn vjp(&self, r: &Tensor) -> Result<Tensor> {
-        check_shape("r", &r.size(), &self.outputs.size(), "particles × samples × outputs")?;
+        check_shape(
+            "r",
+            &r.size(),
+            &self.outputs.size(),
+            "particles × samples × outputs",
+        )?;
         self.check_like_outputs("r", r)?;
         tch::no_grad(|| {
             let out = self.empty(&[self.particles() as i64, self.dim() as i64])?;
@@ -93,7 +103,7 @@ impl Linearization {
     pub fn rows(&self, root: &Tensor) -> Result<Tensor> {
         let columns = self.check_root(root)?;
         tch::no_grad(|| {
-            let (n, b) = (self.particles() as i64, self.samples() as i64);
+            let (n, b) = (self.particles() as i64, self.batch() as i64);
             let out = self.empty(&[n, b * columns, self.dim() as i64])?;
             self.write_rows(root, &out)?;
             Ok(out)
@@ -111,10 +121,15 @@ impl Linearization {
     /// As for [`Linearization::rows`]; `out` of another shape.
     pub fn rows_into(&self, root: &Tensor, mut out: ArrayViewMut3<'_, f64>) -> Result<()> {
         let columns = self.check_root(root)?;
-        let (n, b) = (self.particles() as i64, self.samples() as i64);
+        let (n, b) = (self.particles() as i64, self.batch() as i64);
         let found: Vec<i64> = out.shape().iter().map(|&s| s as i64).collect();
         let expected = [n, b * columns, self.dim() as i64];
-        check_shape("out", &found, &expected, "particles × (samples · columns) × parameters")?;
+        check_shape(
+            "out",
+            &found,
+            &expected,
+            "particles × (samples · columns) × parameters",
+        )?;
         if root.kind() == Kind::Double
             && root.device() == Device::Cpu
             && let Some(tensor) = convert::alias_mut(&mut out)?
@@ -125,7 +140,9 @@ impl Linearization {
     }
 
     fn write_rows(&self, root: &Tensor, out: &Tensor) -> Result<()> {
-        self.pull_back(root, |block, rows, delta| Ok(block.write_rows(rows, delta, out, self.start())?))?;
+        self.pull_back(root, |block, rows, delta| {
+            Ok(block.write_rows(rows, delta, out, self.start())?)
+        })?;
         self.check_finite("gradient", out)
     }
 
@@ -141,7 +158,12 @@ impl Linearization {
         let mut cotangent = self.empty(&root.size())?;
         cotangent.f_copy_(&root)?;
         for record in self.records.iter().rev() {
-            let Record::Affine { block: index, rows, weight } = record else {
+            let Record::Affine {
+                block: index,
+                rows,
+                weight,
+            } = record
+            else {
                 cotangent = record.pull_back(cotangent)?;
                 continue;
             };
@@ -161,14 +183,22 @@ impl Linearization {
     }
 
     fn empty(&self, size: &[i64]) -> Result<Tensor> {
-        Ok(Tensor::f_empty(size, (self.outputs.kind(), self.outputs.device()))?)
+        Ok(Tensor::f_empty(
+            size,
+            (self.outputs.kind(), self.outputs.device()),
+        )?)
     }
 
     /// Checks `S` and returns `k`.
     fn check_root(&self, root: &Tensor) -> Result<i64> {
         let columns = root.size().last().copied().unwrap_or(0).max(1);
         let expected = [&self.outputs.size()[..], &[columns]].concat();
-        check_shape("root", &root.size(), &expected, "particles × samples × outputs × columns")?;
+        check_shape(
+            "root",
+            &root.size(),
+            &expected,
+            "particles × samples × outputs × columns",
+        )?;
         self.check_like_outputs("root", root)?;
         Ok(columns)
     }
@@ -176,10 +206,18 @@ impl Linearization {
     fn check_like_outputs(&self, what: &'static str, tensor: &Tensor) -> Result<()> {
         if tensor.kind() != self.outputs.kind() {
             let expected = format!("{:?} like the outputs", self.outputs.kind());
-            return Err(CurvatureError::Kind { what, expected, found: tensor.kind() });
+            return Err(CurvatureError::Kind {
+                what,
+                expected,
+                found: tensor.kind(),
+            });
         }
         if tensor.device() != self.outputs.device() {
-            return Err(CurvatureError::Device { what, expected: self.outputs.device(), found: tensor.device() });
+            return Err(CurvatureError::Device {
+                what,
+                expected: self.outputs.device(),
+                found: tensor.device(),
+            });
         }
         Ok(())
     }
@@ -193,7 +231,11 @@ impl Linearization {
             let range = block.range();
             let part = out.f_narrow(-1, (range.start - self.start()) as i64, range.len() as i64)?;
             if let Some(particle) = crate::network::first_non_finite(&part)? {
-                return Err(CurvatureError::NonFinite { quantity, particle, layer: block.label.clone() });
+                return Err(CurvatureError::NonFinite {
+                    quantity,
+                    particle,
+                    layer: block.label.clone(),
+                });
             }
         }
         Ok(())

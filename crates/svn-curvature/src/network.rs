@@ -49,35 +49,72 @@ impl Sequential {
     /// parameters and end in one vector per sample.
     pub fn new(input_shape: &[usize], layers: Vec<Layer>) -> Result<Self> {
         let mut shape = input_shape.to_vec();
-        let mut layout = ParameterLayout::default();
+        let mut parameters = Vec::new();
+        let mut dim = 0;
         let mut blocks = Vec::new();
         for (index, layer) in layers.iter().enumerate() {
             let output = layer.output_shape(index, &shape)?;
             let affine = match layer {
-                Layer::Linear { inputs, outputs, bias } => Some((vec![*outputs, *inputs], *bias, None)),
+                Layer::Linear {
+                    inputs,
+                    outputs,
+                    bias,
+                } => Some((vec![*outputs, *inputs], *bias, None)),
                 Layer::Conv2d(conv) => {
                     let weight = vec![conv.outputs, conv.inputs, conv.kernel[0], conv.kernel[1]];
                     let (input, output) = ([shape[1], shape[2]], [output[1], output[2]]);
-                    Some((weight, conv.bias, Some(ConvGeometry { conv: conv.clone(), input, output })))
+                    Some((
+                        weight,
+                        conv.bias,
+                        Some(ConvGeometry {
+                            conv: conv.clone(),
+                            input,
+                            output,
+                        }),
+                    ))
                 }
                 _ => None,
             };
             if let Some((shape, has_bias, conv)) = affine {
-                let weight = layout.push(format!("{index}.weight"), &shape);
-                let bias =
-                    if has_bias { layout.push(format!("{index}.bias"), &shape[..1]) } else { weight.end..weight.end };
-                let (outputs, fan_in) = (shape[0], shape[1..].iter().product());
-                blocks.push(AffineBlock { label: label(index, layer), weight, bias, outputs, fan_in, conv });
+                let (outputs, fan_in) = (shape[0], shape[1..].iter().product::<usize>());
+                let weight = dim..dim + outputs * fan_in;
+                let bias = weight.end..weight.end + if has_bias { outputs } else { 0 };
+                dim = bias.end;
+                parameters.push((format!("{index}.weight"), shape));
+                if has_bias {
+                    parameters.push((format!("{index}.bias"), vec![outputs]));
+                }
+                blocks.push(AffineBlock {
+                    label: label(index, layer),
+                    weight,
+                    bias,
+                    outputs,
+                    fan_in,
+                    conv,
+                });
             }
             shape = output;
         }
         if blocks.is_empty() {
-            return Err(CurvatureError::Network { expected: "have at least one Linear or Conv2d layer", found: shape });
+            return Err(CurvatureError::Network {
+                expected: "have at least one Linear or Conv2d layer",
+                found: shape,
+            });
         }
         let [outputs] = shape[..] else {
-            return Err(CurvatureError::Network { expected: "end in one vector of outputs", found: shape });
+            return Err(CurvatureError::Network {
+                expected: "end in one vector of outputs",
+                found: shape,
+            });
         };
-        Ok(Self { layers, input_shape: input_shape.to_vec(), outputs, layout, blocks: blocks.into() })
+        let layout = ParameterLayout::new(parameters)?;
+        Ok(Self {
+            layers,
+            input_shape: input_shape.to_vec(),
+            outputs,
+            layout,
+            blocks: blocks.into(),
+        })
     }
 
     /// The layers in order.
@@ -150,16 +187,24 @@ impl Sequential {
             let per_sample = h.size().split_off(2);
             let (m, b) = (h.size()[0], h.size()[1]);
             let unfold = |pooled: &Tensor| {
-                let [_, c, height, width] = pooled.size()[..] else { unreachable!("pooling gives four dimensions") };
+                let [_, c, height, width] = pooled.size()[..] else {
+                    unreachable!("pooling gives four dimensions")
+                };
                 pooled.f_view([m, b, c, height, width])
             };
             let (output, record) = match layer {
                 Layer::Linear { .. } | Layer::Conv2d(_) => {
-                    let Some((block, affine)) = affine.next() else { unreachable!("one block per affine layer") };
+                    let Some((block, affine)) = affine.next() else {
+                        unreachable!("one block per affine layer")
+                    };
                     let rows = affine.unroll(&h)?;
                     let output = affine.forward(params, &rows)?;
                     let record = match tape {
-                        Some(_) => Some(Record::Affine { block, rows, weight: affine.weight_of(params)? }),
+                        Some(_) => Some(Record::Affine {
+                            block,
+                            rows,
+                            weight: affine.weight_of(params)?,
+                        }),
                         None => None,
                     };
                     (output, record)
@@ -167,23 +212,47 @@ impl Sequential {
                 Layer::Activation(function) => {
                     let y = function.value(&h)?;
                     let record = match tape {
-                        Some(_) => Some(Record::Pointwise { derivative: function.derivative(&h, &y)? }),
+                        Some(_) => Some(Record::Pointwise {
+                            derivative: function.derivative(&h, &y)?,
+                        }),
                         None => None,
                     };
                     (y, record)
                 }
-                Layer::Flatten => (h.f_flatten(2, -1)?, Some(Record::Flatten { input: per_sample })),
+                Layer::Flatten => (
+                    h.f_flatten(2, -1)?,
+                    Some(Record::Flatten { input: per_sample }),
+                ),
                 Layer::MaxPool2d(pool) => {
-                    let (kernel, stride, padding) = (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let (pooled, indices) =
-                        h.f_flatten(0, 1)?.f_max_pool2d_with_indices(kernel, stride, padding, [1, 1], false)?;
-                    let record = Record::MaxPool { pool: pool.clone(), indices, input: per_sample };
+                    let (kernel, stride, padding) =
+                        (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
+                    let (pooled, indices) = h.f_flatten(0, 1)?.f_max_pool2d_with_indices(
+                        kernel,
+                        stride,
+                        padding,
+                        [1, 1],
+                        false,
+                    )?;
+                    let record = Record::MaxPool {
+                        pool: pool.clone(),
+                        indices,
+                        input: per_sample,
+                    };
                     (unfold(&pooled)?, Some(record))
                 }
                 Layer::AvgPool2d(pool) => {
-                    let (kernel, stride, padding) = (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let pooled = h.f_flatten(0, 1)?.f_avg_pool2d(kernel, stride, padding, false, true, None)?;
-                    (unfold(&pooled)?, Some(Record::AvgPool { pool: pool.clone(), input: per_sample }))
+                    let (kernel, stride, padding) =
+                        (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
+                    let pooled = h
+                        .f_flatten(0, 1)?
+                        .f_avg_pool2d(kernel, stride, padding, false, true, None)?;
+                    (
+                        unfold(&pooled)?,
+                        Some(Record::AvgPool {
+                            pool: pool.clone(),
+                            input: per_sample,
+                        }),
+                    )
                 }
             };
             inspect(index, &output)?;
@@ -199,21 +268,42 @@ impl Sequential {
         let d = self.layout.dim() as i64;
         if !matches!(params.size()[..], [n, found] if n >= 1 && found == d) {
             let expected = format!("particles × parameters = [N ≥ 1, {d}]");
-            return Err(CurvatureError::Shape { what: "params", expected, found: params.size() });
+            return Err(CurvatureError::Shape {
+                what: "params",
+                expected,
+                found: params.size(),
+            });
         }
         if !matches!(params.kind(), Kind::Double | Kind::Float) {
             let expected = "Double or Float".to_string();
-            return Err(CurvatureError::Kind { what: "params", expected, found: params.kind() });
+            return Err(CurvatureError::Kind {
+                what: "params",
+                expected,
+                found: params.kind(),
+            });
         }
         let sample: Vec<i64> = self.input_shape.iter().map(|&s| s as i64).collect();
         let batch = x.size().first().copied().unwrap_or(0).max(1);
-        check_shape("x", &x.size(), &[&[batch], &sample[..]].concat(), "rows ≥ 1 × sample shape")?;
+        check_shape(
+            "x",
+            &x.size(),
+            &[&[batch], &sample[..]].concat(),
+            "rows ≥ 1 × sample shape",
+        )?;
         if x.kind() != params.kind() {
             let expected = format!("{:?} like the parameters", params.kind());
-            return Err(CurvatureError::Kind { what: "x", expected, found: x.kind() });
+            return Err(CurvatureError::Kind {
+                what: "x",
+                expected,
+                found: x.kind(),
+            });
         }
         if x.device() != params.device() {
-            return Err(CurvatureError::Device { what: "x", expected: params.device(), found: x.device() });
+            return Err(CurvatureError::Device {
+                what: "x",
+                expected: params.device(),
+                found: x.device(),
+            });
         }
         if !all_finite(x)?
             && let Some(row) = first_non_finite(x)?
@@ -223,11 +313,17 @@ impl Sequential {
         if !all_finite(params)? {
             for block in self.blocks.iter() {
                 let range = block.range();
-                if let Some(particle) =
-                    first_non_finite(&params.f_narrow(1, range.start as i64, range.len() as i64)?)?
-                {
+                if let Some(particle) = first_non_finite(&params.f_narrow(
+                    1,
+                    range.start as i64,
+                    range.len() as i64,
+                )?)? {
                     let layer = block.label.clone();
-                    return Err(CurvatureError::NonFinite { quantity: "parameter", particle, layer });
+                    return Err(CurvatureError::NonFinite {
+                        quantity: "parameter",
+                        particle,
+                        layer,
+                    });
                 }
             }
         }
@@ -235,8 +331,15 @@ impl Sequential {
     }
 
     fn non_finite(&self, quantity: &'static str, particle: usize, index: usize) -> CurvatureError {
-        let layer = self.layers.get(index).map_or_else(String::new, |layer| label(index, layer));
-        CurvatureError::NonFinite { quantity, particle, layer }
+        let layer = self
+            .layers
+            .get(index)
+            .map_or_else(String::new, |layer| label(index, layer));
+        CurvatureError::NonFinite {
+            quantity,
+            particle,
+            layer,
+        }
     }
 }
 

@@ -10,13 +10,21 @@ type Torch<T> = std::result::Result<T, TchError>;
 #[derive(Debug)]
 pub(crate) enum Record {
     /// Rows `a` and weight `W` of the affine layer with this index among the affine ones.
-    Affine { block: usize, rows: Tensor, weight: Tensor },
+    Affine {
+        block: usize,
+        rows: Tensor,
+        weight: Tensor,
+    },
     /// The derivative of an elementwise function, `M × b × features`.
     Pointwise { derivative: Tensor },
     /// Shape per sample before flattening.
     Flatten { input: Vec<i64> },
     /// Where each window had its maximum, `Mb × C × H' × W'`.
-    MaxPool { pool: Pool2d, indices: Tensor, input: Vec<i64> },
+    MaxPool {
+        pool: Pool2d,
+        indices: Tensor,
+        input: Vec<i64>,
+    },
     /// Shape per sample before averaging.
     AvgPool { pool: Pool2d, input: Vec<i64> },
 }
@@ -31,10 +39,16 @@ impl Record {
             Self::Affine { .. } => Ok(cotangent),
             Self::Pointwise { derivative } => cotangent.f_mul_(&derivative.f_unsqueeze(2)?),
             Self::Flatten { input } => cotangent.f_reshape(with(input)),
-            Self::MaxPool { pool, indices, input } => {
+            Self::MaxPool {
+                pool,
+                indices,
+                input,
+            } => {
                 let at = indices.size();
                 let indices = indices.f_view([-1, b, 1, at[1], at[2], at[3]])?;
-                let indices = indices.f_expand([n, b, k, at[1], at[2], at[3]], false)?.f_flatten(0, 2)?;
+                let indices = indices
+                    .f_expand([n, b, k, at[1], at[2], at[3]], false)?
+                    .f_flatten(0, 2)?;
                 let like = cotangent.f_new_empty([1], (cotangent.kind(), cotangent.device()))?;
                 like.f_expand(with(input), false)?
                     .f_flatten(0, 2)?

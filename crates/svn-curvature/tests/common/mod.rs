@@ -24,19 +24,44 @@ pub struct Case {
 pub fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let count = shape.iter().product::<i64>() as usize;
-    let values: Vec<f64> =
-        (0..count).map(|_| scale * <StandardNormal as Distribution<f64>>::sample(&StandardNormal, &mut rng)).collect();
+    let values: Vec<f64> = (0..count)
+        .map(|_| scale * <StandardNormal as Distribution<f64>>::sample(&StandardNormal, &mut rng))
+        .collect();
     Tensor::from_slice(&values).view(shape)
 }
 
 /// The architectures every family and every product is checked on; all with `outputs` outputs.
 pub fn cases(outputs: usize) -> Vec<Case> {
     let act = Layer::Activation;
-    let no_bias = |inputs, outputs| Layer::Linear { inputs, outputs, bias: false };
+    let no_bias = |inputs, outputs| Layer::Linear {
+        inputs,
+        outputs,
+        bias: false,
+    };
     let table: Vec<(&'static str, Vec<usize>, Vec<Layer>)> = vec![
-        ("single linear layer", vec![4], vec![Layer::linear(4, outputs)]),
-        ("deep linear", vec![4], vec![Layer::linear(4, 5), Layer::linear(5, 3), Layer::linear(3, outputs)]),
-        ("relu mlp", vec![4], vec![Layer::linear(4, 6), Layer::relu(), Layer::linear(6, outputs)]),
+        (
+            "single linear layer",
+            vec![4],
+            vec![Layer::linear(4, outputs)],
+        ),
+        (
+            "deep linear",
+            vec![4],
+            vec![
+                Layer::linear(4, 5),
+                Layer::linear(5, 3),
+                Layer::linear(3, outputs),
+            ],
+        ),
+        (
+            "relu mlp",
+            vec![4],
+            vec![
+                Layer::linear(4, 6),
+                Layer::relu(),
+                Layer::linear(6, outputs),
+            ],
+        ),
         (
             "tanh mlp",
             vec![4],
@@ -67,7 +92,12 @@ pub fn cases(outputs: usize) -> Vec<Case> {
         (
             "activation first and last, flatten of an image",
             vec![2, 2, 3],
-            vec![act(Activation::Tanh), Layer::Flatten, Layer::linear(12, outputs), act(Activation::Tanh)],
+            vec![
+                act(Activation::Tanh),
+                Layer::Flatten,
+                Layer::linear(12, outputs),
+                act(Activation::Tanh),
+            ],
         ),
         (
             "small lenet",
@@ -89,7 +119,13 @@ pub fn cases(outputs: usize) -> Vec<Case> {
             "strided, padded, dilated conv; average pooling",
             vec![2, 9, 8],
             vec![
-                Layer::Conv2d(Conv2d::new(2, 3, [3, 2]).stride([2, 1]).padding([1, 2]).dilation([1, 2]).bias(false)),
+                Layer::Conv2d(
+                    Conv2d::new(2, 3, [3, 2])
+                        .stride([2, 1])
+                        .padding([1, 2])
+                        .dilation([1, 2])
+                        .bias(false),
+                ),
                 act(Activation::Tanh),
                 Layer::AvgPool2d(Pool2d::new([2, 3]).stride([1, 2]).padding([1, 0])),
                 Layer::Conv2d(Conv2d::new(3, 2, [2, 2]).dilation([2, 2]).stride([2, 2])),
@@ -115,11 +151,21 @@ pub fn cases(outputs: usize) -> Vec<Case> {
         .into_iter()
         .zip(1u64..)
         .map(|((name, input_shape, layers), seed)| {
-            let network = Sequential::new(&input_shape, layers).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let network =
+                Sequential::new(&input_shape, layers).unwrap_or_else(|e| panic!("{name}: {e}"));
             let params = normal(&[PARTICLES, network.layout().dim() as i64], 0.5, seed);
             let sample = input_shape.iter().map(|&s| s as i64);
-            let x = normal(&std::iter::once(SAMPLES).chain(sample).collect::<Vec<_>>(), 1.0, 100 + seed);
-            Case { name, network, params, x }
+            let x = normal(
+                &std::iter::once(SAMPLES).chain(sample).collect::<Vec<_>>(),
+                1.0,
+                100 + seed,
+            );
+            Case {
+                name,
+                network,
+                params,
+                x,
+            }
         })
         .collect()
 }
@@ -128,29 +174,55 @@ pub fn cases(outputs: usize) -> Vec<Case> {
 pub fn reference_forward(network: &Sequential, flat: &Tensor, x: &Tensor) -> Tensor {
     let blocks = network.layout().blocks();
     let parameter = |name: String| {
-        let block = blocks.iter().find(|block| block.name == name)?;
-        let shape: Vec<i64> = block.shape.iter().map(|&s| s as i64).collect();
-        Some(flat.narrow(0, block.range.start as i64, block.range.len() as i64).reshape(shape))
+        let block = blocks.iter().find(|block| block.name() == name)?;
+        let shape: Vec<i64> = block.shape().iter().map(|&s| s as i64).collect();
+        Some(
+            flat.narrow(0, block.range().start as i64, block.range().len() as i64)
+                .reshape(shape),
+        )
     };
     let pair = |v: [usize; 2]| [v[0] as i64, v[1] as i64];
-    network.layers().iter().enumerate().fold(x.shallow_clone(), |h, (index, layer)| {
-        let weight = || parameter(format!("{index}.weight")).expect("affine layers have a weight");
-        let bias = parameter(format!("{index}.bias"));
-        match layer {
-            Layer::Linear { .. } => h.linear(&weight(), bias.as_ref()),
-            Layer::Conv2d(c) => {
-                h.conv2d(&weight(), bias.as_ref(), pair(c.stride), pair(c.padding), pair(c.dilation), 1)
+    network
+        .layers()
+        .iter()
+        .enumerate()
+        .fold(x.shallow_clone(), |h, (index, layer)| {
+            let weight =
+                || parameter(format!("{index}.weight")).expect("affine layers have a weight");
+            let bias = parameter(format!("{index}.bias"));
+            match layer {
+                Layer::Linear { .. } => h.linear(&weight(), bias.as_ref()),
+                Layer::Conv2d(c) => h.conv2d(
+                    &weight(),
+                    bias.as_ref(),
+                    pair(c.stride),
+                    pair(c.padding),
+                    pair(c.dilation),
+                    1,
+                ),
+                Layer::Activation(Activation::Relu) => h.relu(),
+                Layer::Activation(Activation::Tanh) => h.tanh(),
+                Layer::Activation(Activation::Sigmoid) => h.sigmoid(),
+                Layer::Activation(Activation::Gelu) => h.gelu("none"),
+                Layer::Flatten => h.flatten(1, -1),
+                Layer::MaxPool2d(p) => h.max_pool2d(
+                    pair(p.kernel),
+                    pair(p.stride),
+                    pair(p.padding),
+                    [1, 1],
+                    false,
+                ),
+                Layer::AvgPool2d(p) => h.avg_pool2d(
+                    pair(p.kernel),
+                    pair(p.stride),
+                    pair(p.padding),
+                    false,
+                    true,
+                    None,
+                ),
+                other => panic!("no reference for {other}"),
             }
-            Layer::Activation(Activation::Relu) => h.relu(),
-            Layer::Activation(Activation::Tanh) => h.tanh(),
-            Layer::Activation(Activation::Sigmoid) => h.sigmoid(),
-            Layer::Activation(Activation::Gelu) => h.gelu("none"),
-            Layer::Flatten => h.flatten(1, -1),
-            Layer::MaxPool2d(p) => h.max_pool2d(pair(p.kernel), pair(p.stride), pair(p.padding), [1, 1], false),
-            Layer::AvgPool2d(p) => h.avg_pool2d(pair(p.kernel), pair(p.stride), pair(p.padding), false, true, None),
-            other => panic!("no reference for {other}"),
-        }
-    })
+        })
 }
 
 /// Jacobians of all particles by autograd, one output at a time: `N × b × c × d`.
@@ -161,7 +233,9 @@ pub fn reference_jacobian(network: &Sequential, params: &Tensor, x: &Tensor) -> 
             let f = reference_forward(network, &flat, x);
             let (b, c) = f.size2().unwrap();
             let rows: Vec<Tensor> = (0..b * c)
-                .map(|i| Tensor::run_backward(&[f.view([b * c]).get(i)], &[&flat], true, false).remove(0))
+                .map(|i| {
+                    Tensor::run_backward(&[f.view([b * c]).get(i)], &[&flat], true, false).remove(0)
+                })
                 .collect();
             Tensor::stack(&rows, 0).view([b, c, -1])
         })
