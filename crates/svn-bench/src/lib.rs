@@ -6,5 +6,6 @@
 #![deny(missing_docs)]
 
 pub mod data;
+pub mod metrics;
 pub mod scale;
 pub mod split;

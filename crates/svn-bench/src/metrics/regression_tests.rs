@@ -1,0 +1,206 @@
+//! Against loops over the definitions, for N = 1, in batches, and for faults.
+
+use ndarray::{Array2, array, s};
+
+use super::super::reference::{batches, regression};
+use super::*;
+
+/// Sums of about a hundred terms of order 10.
+const ROUNDING: f64 = 1e-12;
+
+#[test]
+fn metrics_are_their_definitions() {
+    let (prediction, y) = regression(5, 101, true);
+    let metrics = regression_metrics(&prediction, y.view()).unwrap();
+    let (means, noise) = (prediction.means(), prediction.noise_variances());
+    let laplace = prediction.laplace_variances().unwrap();
+    let n = 101;
+    let (mut nll, mut paper, mut epistemic, mut mse, mut hits, mut width) =
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    for i in 0..n {
+        let mu: f64 = (0..5).map(|p| means[[p, i]]).sum::<f64>() / 5.0;
+        // Mixture second moment minus squared mean: another route to the moment-matched variance.
+        let second: f64 = (0..5)
+            .map(|p| noise[[p, i]] + means[[p, i]].powi(2))
+            .sum::<f64>()
+            / 5.0;
+        let v = second - mu * mu;
+        let density =
+            (-(y[i] - mu).powi(2) / (2.0 * v)).exp() / (2.0 * std::f64::consts::PI * v).sqrt();
+        nll -= density.ln();
+        // Unbiased variance from pairs: Σ_{p<q} (μ_p − μ_q)² / (N (N−1)).
+        let mut pairs = 0.0;
+        for p in 0..5 {
+            for q in 0..p {
+                pairs += (means[[p, i]] - means[[q, i]]).powi(2);
+            }
+        }
+        let spread = pairs / 20.0 + 1e-6;
+        paper += 0.5 * (spread.ln() + (y[i] - mu).powi(2) / spread);
+        let wide = spread + (0..5).map(|p| laplace[[p, i]]).sum::<f64>() / 5.0;
+        epistemic += 0.5 * (wide.ln() + (y[i] - mu).powi(2) / wide);
+        mse += (y[i] - mu).powi(2);
+        let (low, high) = (
+            mu - 1.6448536269514722 * v.sqrt(),
+            mu + 1.6448536269514722 * v.sqrt(),
+        );
+        hits += f64::from(low <= y[i] && y[i] <= high);
+        width += high - low;
+    }
+    let n = n as f64;
+    for (key, value) in [
+        ("nll", nll / n),
+        ("nll_paper", paper / n),
+        ("nll_epistemic", epistemic / n),
+        ("mse", mse / n),
+        ("rmse", (mse / n).sqrt()),
+        ("coverage90", hits / n),
+        ("width90", width / n),
+    ] {
+        assert!(
+            (metrics.value(key).unwrap() - value).abs() < ROUNDING,
+            "{key}"
+        );
+    }
+    assert_eq!(metrics.values.len(), 8);
+    assert_eq!(metrics.warnings, Vec::<String>::new());
+}
+
+#[test]
+fn crps_is_the_expected_distance_form() {
+    // CRPS = E|X − y| − ½ E|X − X'|, with E|X − X'| = 2σ/√π and E|X − y| on a grid of quantiles.
+    let (prediction, y) = regression(1, 3, false);
+    let crps = regression_metrics(&prediction, y.view())
+        .unwrap()
+        .value("crps")
+        .unwrap();
+    let h = 1e-3;
+    let expected: f64 = (0..3)
+        .map(|i| {
+            let (mu, sigma) = (
+                prediction.means()[[0, i]],
+                prediction.noise_variances()[[0, i]].sqrt(),
+            );
+            let distance: f64 = (-10_000..10_000)
+                .map(|k| f64::from(k) * h)
+                .map(|z: f64| (mu + sigma * z - y[i]).abs() * (-z * z / 2.0).exp() * h)
+                .sum::<f64>()
+                / (2.0 * std::f64::consts::PI).sqrt();
+            distance - sigma / std::f64::consts::PI.sqrt()
+        })
+        .sum::<f64>()
+        / 3.0;
+    // Rectangle rule across the kink: h² · density.
+    assert!((crps - expected).abs() < 1e-6);
+}
+
+#[test]
+fn one_particle_has_no_spread_but_everything_else() {
+    let (prediction, y) = regression(1, 20, false);
+    let metrics = regression_metrics(&prediction, y.view()).unwrap();
+    assert_eq!(metrics.values["nll_paper"], None);
+    assert_eq!(metrics.values["nll_epistemic"], None);
+    assert_eq!(
+        metrics.warnings,
+        ["nll_paper: the spread of a single particle is not defined"]
+    );
+    let defined = metrics
+        .values
+        .values()
+        .filter(|value| value.is_some())
+        .count();
+    assert_eq!(defined, 6);
+
+    let (prediction, y) = regression(1, 20, true);
+    let metrics = regression_metrics(&prediction, y.view()).unwrap();
+    let v = prediction.laplace_variances().unwrap();
+    let expected: f64 = (0..20)
+        .map(|i| {
+            let v = v[[0, i]] + PAPER_VARIANCE_FLOOR;
+            0.5 * (v.ln() + (y[i] - prediction.means()[[0, i]]).powi(2) / v)
+        })
+        .sum();
+    assert!((metrics.value("nll_epistemic").unwrap() - expected / 20.0).abs() < ROUNDING);
+}
+
+#[test]
+fn noise_widens_the_predictive() {
+    // Identical members: without the noise the variance would be 0.
+    let means = Array2::from_elem((4, 2), 1.0);
+    let prediction =
+        RegressionPrediction::new(means, Array2::from_elem((4, 2), 9.0), None).unwrap();
+    let metrics = regression_metrics(&prediction, array![1.0, 4.0].view()).unwrap();
+    let expected = 0.5 * (2.0 * std::f64::consts::PI * 9.0).ln() + 0.25;
+    assert!((metrics.value("nll").unwrap() - expected).abs() < ROUNDING);
+}
+
+#[test]
+fn batches_do_not_matter() {
+    let (whole, y) = regression(5, 50, true);
+    let expected = regression_metrics(&whole, y.view()).unwrap();
+    for size in [1, 7, 16, 50] {
+        let cut = |a: ArrayView2<'_, f64>, rows: &std::ops::Range<usize>| {
+            a.slice(s![.., rows.clone()]).to_owned()
+        };
+        let parts: Vec<_> = batches(50, size)
+            .iter()
+            .map(|rows| {
+                RegressionPrediction::new(
+                    cut(whole.means(), rows),
+                    cut(whole.noise_variances(), rows),
+                    whole.laplace_variances().map(|a| cut(a, rows)),
+                )
+                .unwrap()
+            })
+            .collect();
+        let joined = RegressionPrediction::concatenate(&parts).unwrap();
+        assert_eq!(regression_metrics(&joined, y.view()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn faults() {
+    let new = |means, noise| {
+        RegressionPrediction::new(means, noise, None)
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        new(array![[1.0, f64::NAN]], array![[1.0, 1.0]]),
+        "mean of member 0 at test row 1 is NaN, expected a finite number"
+    );
+    assert_eq!(
+        new(array![[1.0], [1.0]], array![[1.0], [0.0]]),
+        "noise variance of member 1 at test row 0 is 0, expected a finite positive number"
+    );
+    assert_eq!(
+        new(array![[1.0]], array![[1.0, 1.0]]),
+        "noise variance has shape [1, 2], expected [1, 1]"
+    );
+    assert_eq!(
+        new(Array2::zeros((0, 3)), Array2::zeros((0, 3))),
+        "nothing to measure: 0 members, 3 rows, 1 outputs"
+    );
+    let prediction =
+        RegressionPrediction::new(array![[1.0, 2.0]], array![[1.0, 1.0]], None).unwrap();
+    let measure = |y: Array1<f64>| {
+        regression_metrics(&prediction, y.view())
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(measure(array![1.0]), "target has shape [1], expected [2]");
+    assert_eq!(
+        measure(array![1.0, f64::INFINITY]),
+        "target inf at test row 1, expected a finite number"
+    );
+    assert_eq!(
+        RegressionPrediction::concatenate(&[]),
+        Err(MetricError::NoParts)
+    );
+    let two = RegressionPrediction::new(array![[1.0], [2.0]], array![[1.0], [1.0]], None).unwrap();
+    let joined = RegressionPrediction::concatenate(&[prediction.clone(), two]);
+    assert_eq!(
+        joined.unwrap_err().to_string(),
+        "cannot join parts of 1 and 2 members"
+    );
+}
