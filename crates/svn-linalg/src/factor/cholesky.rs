@@ -1,0 +1,239 @@
+//! Cholesky factor `A + j I = L Lᵀ` with a jitter `j` that is as small as possible, and reported.
+//!
+//! ```text
+//! j = 0, then  j_k = initial · growth^k · mean(diag A),  k = 0 … attempts − 1
+//! ```
+//!
+//! LAPACK accepts a rank-deficient matrix whenever rounding happens to leave a positive pivot, and the solve is then
+//! garbage. Here a pivot counts only if `L_ii² > n ε A_ii`, a test that scaling of rows and columns does not change.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use super::{Factor, FactorError, FactorizeDamped};
+use crate::blas::{Triangle, cholesky_lower, solve_lower};
+use crate::input::{InputError, check_non_negative, check_shape, check_symmetric};
+use crate::operator::{SelfAdjoint, Symmetric};
+
+/// How much a nearly singular matrix may be changed.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `initial` | 1e-12 | first jitter, relative to the mean diagonal | finite, ≥ 0 |
+/// | `growth` | 100 | factor from one attempt to the next | finite, ≥ 0 |
+/// | `attempts` | 4 | jitters tried after none; 0 is a strict factorization | any |
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CholeskyParams {
+    /// First jitter, relative to the mean of the diagonal.
+    pub initial: f64,
+    /// Factor between attempts.
+    pub growth: f64,
+    /// Number of jitters tried after the matrix as it is.
+    pub attempts: usize,
+}
+
+impl Default for CholeskyParams {
+    fn default() -> Self {
+        Self {
+            initial: 1e-12,
+            growth: 100.0,
+            attempts: 4,
+        }
+    }
+}
+
+impl CholeskyParams {
+    /// No jitter at all.
+    pub fn strict() -> Self {
+        Self {
+            attempts: 0,
+            ..Self::default()
+        }
+    }
+}
+
+/// `A + j I = L Lᵀ`.
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use svn_linalg::{Cholesky, CholeskyParams, Factor};
+///
+/// let a = array![[4.0, 2.0], [2.0, 3.0]];
+/// let factor = Cholesky::factorize(a.view(), &CholeskyParams::default())?;
+/// assert_eq!(factor.jitter(), 0.0);
+/// let x = factor.solve_vec(array![2.0, 3.0].view())?;
+/// assert!((a.dot(&x) - array![2.0, 3.0]).iter().all(|r| r.abs() < 1e-15));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cholesky {
+    lower: Array2<f64>,
+    jitter: f64,
+}
+
+impl Cholesky {
+    /// Factor a symmetric matrix; the lower triangle is read.
+    ///
+    /// # Errors
+    /// [`FactorError::Input`] before LAPACK sees it; [`FactorError::NotPositiveDefinite`] with the pivot if the
+    /// largest jitter is not enough.
+    pub fn factorize(a: ArrayView2<'_, f64>, params: &CholeskyParams) -> Result<Self, FactorError> {
+        check_symmetric("matrix", a)?;
+        Self::escalate(a, 0.0, params)
+    }
+
+    /// Factor `A + damping · I` without a copy of the sum; the jitter comes on top.
+    ///
+    /// # Errors
+    /// As for [`factorize`](Self::factorize), and [`InputError::OutOfRange`] for a negative damping.
+    pub fn factorize_with_damping(
+        a: ArrayView2<'_, f64>,
+        damping: f64,
+        params: &CholeskyParams,
+    ) -> Result<Self, FactorError> {
+        check_symmetric("matrix", a)?;
+        check_non_negative("damping", damping)?;
+        Self::escalate(a, damping, params)
+    }
+
+    fn escalate(
+        a: ArrayView2<'_, f64>,
+        damping: f64,
+        params: &CholeskyParams,
+    ) -> Result<Self, FactorError> {
+        check_non_negative("jitter initial", params.initial)?;
+        check_non_negative("jitter growth", params.growth)?;
+        let dim = a.nrows();
+        let scale = a
+            .diag()
+            .iter()
+            .map(|v| (v + damping) / dim as f64)
+            .sum::<f64>()
+            .abs();
+        let mut jitter = 0.0;
+        let mut next = params.initial * scale;
+        for attempt in 0..=params.attempts {
+            match attempt_factor(a, damping, jitter)? {
+                Ok(lower) => return Ok(Self { lower, jitter }),
+                Err(pivot) if attempt == params.attempts => {
+                    return Err(FactorError::NotPositiveDefinite { pivot, dim, jitter });
+                }
+                Err(_) => {
+                    jitter = next;
+                    next *= params.growth;
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
+    /// The multiple of the identity that was added to make the factor exist; 0 for a well-conditioned matrix.
+    pub fn jitter(&self) -> f64 {
+        self.jitter
+    }
+
+    /// `L`, lower triangular with zeros above the diagonal.
+    pub fn lower(&self) -> ArrayView2<'_, f64> {
+        self.lower.view()
+    }
+
+    /// `b ← L⁻¹ b`, half a solve: `‖L⁻¹ b‖² = bᵀ A⁻¹ b`.
+    ///
+    /// # Errors
+    /// [`InputError::Shape`] if `b` does not have `dim` rows.
+    pub fn solve_lower_inplace(&self, mut b: ArrayViewMut2<'_, f64>) -> Result<(), InputError> {
+        check_shape("right-hand side", b.dim(), (self.dim(), b.ncols()))?;
+        solve_lower(self.lower.view(), Triangle::Lower, &mut b);
+        Ok(())
+    }
+
+    /// `b ← L⁻ᵀ b`, the other half.
+    ///
+    /// # Errors
+    /// [`InputError::Shape`] if `b` does not have `dim` rows.
+    pub fn solve_transposed_inplace(
+        &self,
+        mut b: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), InputError> {
+        check_shape("right-hand side", b.dim(), (self.dim(), b.ncols()))?;
+        solve_lower(self.lower.view(), Triangle::Transposed, &mut b);
+        Ok(())
+    }
+}
+
+/// One factorization: the factor, or the index of the pivot where it ends.
+fn attempt_factor(
+    a: ArrayView2<'_, f64>,
+    damping: f64,
+    jitter: f64,
+) -> Result<Result<Array2<f64>, usize>, FactorError> {
+    let dim = a.nrows();
+    let mut lower = Array2::zeros((dim, dim));
+    lower.assign(&a);
+    lower.diag_mut().mapv_inplace(|v| v + damping + jitter);
+    let diagonal = lower.diag().to_owned();
+    match cholesky_lower(&mut lower) {
+        Ok(()) => {}
+        Err(info) if info > 0 => return Ok(Err(info.unsigned_abs() as usize - 1)),
+        Err(info) => {
+            return Err(FactorError::Lapack {
+                routine: "potrf",
+                dim,
+                info,
+            });
+        }
+    }
+    let least = dim as f64 * f64::EPSILON;
+    let weak = lower
+        .diag()
+        .iter()
+        .zip(&diagonal)
+        .position(|(l, a)| !(l * l > least * a));
+    Ok(match weak {
+        Some(pivot) => Err(pivot),
+        None => Ok(lower),
+    })
+}
+
+impl Factor for Cholesky {
+    fn dim(&self) -> usize {
+        self.lower.nrows()
+    }
+
+    fn solve_into(&self, b: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        out.assign(&b);
+        solve_lower(self.lower.view(), Triangle::Lower, &mut out);
+        solve_lower(self.lower.view(), Triangle::Transposed, &mut out);
+    }
+
+    /// `W = L⁻ᵀ`, upper triangular.
+    fn inverse_sqrt_into(&self, z: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        out.assign(&z);
+        solve_lower(self.lower.view(), Triangle::Transposed, &mut out);
+    }
+
+    fn log_det(&self) -> f64 {
+        2.0 * self.lower.diag().iter().map(|l| l.ln()).sum::<f64>()
+    }
+}
+
+impl FactorizeDamped for Symmetric<'_> {
+    type Factor = Cholesky;
+
+    /// Strict: no jitter beyond the damping.
+    fn factorize_damped(&self, damping: f64) -> Result<Cholesky, FactorError> {
+        Cholesky::factorize_with_damping(self.matrix(), damping, &CholeskyParams::strict())
+    }
+}
+
+/// Factor any operator of small dimension through its dense matrix, as [`Cholesky::factorize_with_damping`] does.
+///
+/// # Errors
+/// As there.
+pub fn factorize_dense(
+    operator: &dyn SelfAdjoint,
+    damping: f64,
+    params: &CholeskyParams,
+) -> Result<Cholesky, FactorError> {
+    Cholesky::factorize_with_damping(operator.to_dense().view(), damping, params)
+}

@@ -1,0 +1,70 @@
+//! Gram matrices `α A Aᵀ` at half the flops of a general product.
+//!
+//! ```text
+//! G = α A Aᵀ        A: r × d    G: r × r
+//! ```
+//!
+//! `syrk` computes one triangle, the other is copied. Both triangles are bit-identical.
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+
+use crate::blas;
+use crate::input::{InputError, check_shape};
+
+/// `α A Aᵀ` of an `r × d` matrix in any layout (rows of a larger array and transposes are read in place).
+///
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// let a = array![[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]];
+/// assert_eq!(svn_linalg::gram(2.0, a.view()), array![[10.0, 4.0], [4.0, 20.0]]);
+/// ```
+pub fn gram(alpha: f64, a: ArrayView2<'_, f64>) -> Array2<f64> {
+    let mut out = Array2::zeros((a.nrows(), a.nrows()));
+    fill(alpha, a, out.view_mut());
+    out
+}
+
+/// [`gram`] into a given `r × r` matrix, which is overwritten whatever it holds.
+///
+/// # Errors
+/// [`InputError::Shape`] if `out` is not `r × r`.
+pub fn gram_into(
+    alpha: f64,
+    a: ArrayView2<'_, f64>,
+    out: ArrayViewMut2<'_, f64>,
+) -> Result<(), InputError> {
+    check_shape("out", out.dim(), (a.nrows(), a.nrows()))?;
+    fill(alpha, a, out);
+    Ok(())
+}
+
+fn fill(alpha: f64, a: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+    if !blas::syrk_lower(alpha, a, &mut out) {
+        let mut compact = Array2::zeros(out.raw_dim());
+        let done = blas::syrk_lower(
+            alpha,
+            a.as_standard_layout().view(),
+            &mut compact.view_mut(),
+        );
+        debug_assert!(done, "standard layout is always accepted");
+        out.assign(&compact);
+    }
+    mirror_lower(out);
+}
+
+/// Side of the tiles in which the lower triangle is transposed, so that reads and writes stay in cache.
+const TILE: usize = 32;
+
+fn mirror_lower(mut a: ArrayViewMut2<'_, f64>) {
+    let n = a.nrows();
+    for top in (0..n).step_by(TILE) {
+        for left in (0..=top).step_by(TILE) {
+            for i in top..(top + TILE).min(n) {
+                for j in left..(left + TILE).min(i) {
+                    a[[j, i]] = a[[i, j]];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! Linear operators known by their action, and the direct and iterative solves that Stein variational Newton needs.
+#![deny(missing_docs, unsafe_code)]
+
+mod blas;
+mod factor;
+mod gram;
+mod input;
+mod layout;
+mod operator;
+mod solve;
+pub mod threads;
+
+pub use factor::{
+    BlockFactor, Cholesky, CholeskyParams, DampedEigen, DiagonalFactor, Factor, FactorError,
+    FactorizeDamped, InverseOperator, ScaledFactor, SymmetricEigen, Woodbury, factorize_dense,
+};
+pub use gram::{gram, gram_into};
+pub use input::InputError;
+pub use layout::{LayoutError, ParameterBlock, ParameterLayout};
+pub use operator::{
+    BlockDiagonal, Damped, Dense, Diagonal, LinearOperator, LowRankPlusDiagonal, Scaled,
+    SelfAdjoint, Sum, Symmetric,
+};
+pub use solve::{
+    Breakdown, CgColumns, CgInfo, CgParams, CgSolution, CgStatus, Definiteness, MinresColumns,
+    MinresInfo, MinresParams, MinresSolution, MinresStatus, NotConverged, SolveError, cg,
+    cg_columns, minres, minres_columns,
+};
