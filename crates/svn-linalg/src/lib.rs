@@ -5,6 +5,7 @@ mod blas;
 mod factor;
 mod gram;
 mod input;
+mod kronecker;
 mod layout;
 mod operator;
 mod solve;
@@ -16,6 +17,7 @@ pub use factor::{
 };
 pub use gram::{gram, gram_into};
 pub use input::InputError;
+pub use kronecker::{Kronecker, KroneckerEigen, KroneckerFactor, SymmetricKronecker};
 pub use layout::{LayoutError, ParameterBlock, ParameterLayout};
 pub use operator::{
     BlockDiagonal, Damped, Dense, Diagonal, LinearOperator, LowRankPlusDiagonal, Scaled,

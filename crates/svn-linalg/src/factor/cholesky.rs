@@ -188,7 +188,7 @@ fn attempt_factor(
         .diag()
         .iter()
         .zip(&diagonal)
-        .position(|(l, a)| !(l * l > least * a));
+        .position(|(l, a)| l * l <= least * a || l.is_nan());
     Ok(match weak {
         Some(pivot) => Err(pivot),
         None => Ok(lower),

@@ -24,7 +24,7 @@ impl<A: FactorizeDamped> FactorizeDamped for Scaled<A> {
 
     fn factorize_damped(&self, damping: f64) -> Result<Self::Factor, FactorError> {
         let factor = self.factor();
-        if !(factor > 0.0) {
+        if factor <= 0.0 {
             return Err(InputError::OutOfRange {
                 name: "factor of a scaled operator",
                 range: "positive to be factored",

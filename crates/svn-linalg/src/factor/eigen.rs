@@ -61,13 +61,9 @@ impl SymmetricEigen {
     /// [`FactorError::NotPositive`] with the smallest eigenvalue if it is not positive after damping.
     pub fn damped(&self, damping: f64) -> Result<DampedEigen<'_>, FactorError> {
         check_non_negative("damping", damping)?;
-        let least = self.values.len() as f64 * f64::EPSILON;
         let largest = self.values.iter().fold(damping, |m, v| m.max(v.abs()));
-        match self
-            .values
-            .iter()
-            .position(|v| !(v + damping > least * largest))
-        {
+        let least = f64::EPSILON * largest;
+        match self.values.iter().position(|v| v + damping <= least) {
             Some(index) => Err(FactorError::NotPositive {
                 index,
                 dim: self.values.len(),

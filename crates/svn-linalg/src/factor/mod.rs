@@ -12,7 +12,7 @@
 //! | any, with all dampings from one factor | [`SymmetricEigen`] → [`DampedEigen`] | ~9n³ / 4n² |
 //! | [`Diagonal`](crate::Diagonal) | [`DiagonalFactor`] | n / n |
 //! | [`LowRankPlusDiagonal`](crate::LowRankPlusDiagonal) | [`Woodbury`] | r²d + r³/3 / 4rd |
-//! | [`KroneckerEigen`](crate::KroneckerEigen), symmetric [`Kronecker`](crate::Kronecker) | [`KroneckerFactor`](crate::KroneckerFactor) | ~9(m³ + n³) / 4mn(m + n) |
+//! | [`KroneckerEigen`](crate::KroneckerEigen), [`SymmetricKronecker`](crate::SymmetricKronecker) | [`KroneckerFactor`](crate::KroneckerFactor) | ~9(m³ + n³) / 4mn(m + n) |
 //! | [`Scaled`](crate::Scaled), [`Damped`](crate::Damped), [`BlockDiagonal`](crate::BlockDiagonal) | of their parts | |
 //! | anything else of small dimension | [`factorize_dense`] → [`Cholesky`] | n products + n³/3 |
 //!

@@ -91,6 +91,17 @@ impl<'a> System<'a> {
     }
 }
 
+/// Indices of the runs for which `f` has a vector, and the vectors.
+pub(super) fn select<'a, R>(
+    runs: &'a [R],
+    f: impl Fn(&'a R) -> Option<&'a Array1<f64>>,
+) -> (Vec<usize>, Vec<ArrayView1<'a, f64>>) {
+    runs.iter()
+        .enumerate()
+        .filter_map(|(j, run)| f(run).map(|v| (j, v.view())))
+        .unzip()
+}
+
 fn gather(columns: &[ArrayView1<'_, f64>]) -> Array2<f64> {
     let n = columns.first().map_or(0, ArrayView1::len);
     let mut x = Array2::zeros((n, columns.len()));
@@ -198,7 +209,7 @@ impl Column {
         self.target = self.tolerance * (self.b_norm / self.scale);
         self.restarts += 1;
         let residual = residual / self.scale;
-        if self.restarts > 1 && !(self.relative_residual <= 0.5 * before) {
+        if self.restarts > 1 && self.relative_residual > 0.5 * before {
             Verdict::Stagnated(residual)
         } else {
             Verdict::Continue(residual)

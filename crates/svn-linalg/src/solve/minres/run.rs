@@ -1,215 +1,10 @@
-//! Preconditioned MINRES for symmetric operators of any signature: it minimises `‖b − A x‖` over the Krylov space.
-//!
-//! Lanczos builds `A V_k = V_{k+1} T_k`, Givens rotations keep `T_k` triangular as it grows:
-//!
-//! ```text
-//! z₊ = A v − (α/β) z − (β/β₋) z₋      v = P⁻¹ z / β       α = vᵀA v       β = √(zᵀP⁻¹z)
-//! x₊ = x + φ w                        r₊ = s² r − φ̄ c z₊/β₊
-//! ```
-//!
-//! The residual vector is carried along (last line), so the stop is on the 2-norm with and without a preconditioner.
-//!
-//! # References
-//! Paige and Saunders 1975; the residual recurrence as in Choi, Paige and Saunders 2011.
+//! The state of one right-hand side, and the rounds in which all of them move together.
 
-use std::fmt;
+use ndarray::{Array1, ArrayView1};
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
-
-use super::columns::{Column, System, Verdict, norm};
-use super::{Breakdown, NotConverged, SolveError};
-use crate::input::check_non_negative;
-use crate::operator::SelfAdjoint;
-
-/// | Name | Default | Purpose | Range |
-/// |---|---|---|---|
-/// | `tolerance` | 1e-8 | on `‖b − A x‖ / ‖b‖` | finite, ≥ 0 |
-/// | `range_tolerance` | 1e-13 | on `‖A r‖ / (‖A‖ ‖r‖)`, below which no `x` does better | finite, ≥ 0 |
-/// | `max_iterations` | 1000 | operator products, checks of the true residual not counted | any |
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MinresParams {
-    /// Relative residual at which to stop.
-    pub tolerance: f64,
-    /// Relative size of `A r` at which the residual counts as orthogonal to the range of `A`.
-    pub range_tolerance: f64,
-    /// Iterations per right-hand side.
-    pub max_iterations: usize,
-}
-
-impl Default for MinresParams {
-    fn default() -> Self {
-        Self {
-            tolerance: 1e-8,
-            range_tolerance: 1e-13,
-            max_iterations: 1000,
-        }
-    }
-}
-
-/// Why MINRES stopped.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[must_use]
-#[non_exhaustive]
-pub enum MinresStatus {
-    /// `‖b − A x‖ ≤ tolerance · ‖b‖`, computed afresh.
-    Converged,
-    /// The system is singular and has no solution; `x` is a least-squares one.
-    LeastSquares {
-        /// `‖A r‖ / (‖A‖ ‖r‖)` (in the norm of the preconditioner).
-        normal_residual: f64,
-    },
-    /// `max_iterations` done and the true residual still above the tolerance.
-    IterationLimit,
-    /// No way on.
-    Breakdown {
-        /// Why.
-        reason: Breakdown,
-    },
-}
-
-impl fmt::Display for MinresStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Converged => f.write_str("converged"),
-            Self::LeastSquares { .. } => {
-                f.write_str("the system has no solution, this is a least-squares one")
-            }
-            Self::IterationLimit => f.write_str("iteration limit"),
-            Self::Breakdown { reason } => reason.fmt(f),
-        }
-    }
-}
-
-/// How a solve went.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[must_use]
-pub struct MinresInfo {
-    /// Iterations done; 0 if the start was good enough.
-    pub iterations: usize,
-    /// `‖b − A x‖ / ‖b‖` of the returned `x`; 0 for `b = 0`.
-    pub relative_residual: f64,
-    /// Why it stopped.
-    pub status: MinresStatus,
-}
-
-/// The last iterate and how good it is.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use = "the iterate is a solution only if info.status says so"]
-pub struct MinresSolution {
-    /// The last iterate.
-    pub x: Array1<f64>,
-    /// Whether it is a solution.
-    pub info: MinresInfo,
-}
-
-impl MinresSolution {
-    /// `x` if it is a solution.
-    ///
-    /// # Errors
-    /// [`NotConverged`] with the info.
-    pub fn converged(self) -> Result<Array1<f64>, NotConverged> {
-        match self.info.status {
-            MinresStatus::Converged => Ok(self.x),
-            _ => Err(NotConverged::Minres(self.info)),
-        }
-    }
-}
-
-/// The last iterates for several right-hand sides.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use = "a column is a solution only if its info.status says so"]
-pub struct MinresColumns {
-    /// One solution a column, `n × k`.
-    pub x: Array2<f64>,
-    /// One info a column.
-    pub infos: Vec<MinresInfo>,
-}
-
-impl MinresColumns {
-    /// `x` if every column is a solution.
-    ///
-    /// # Errors
-    /// [`NotConverged`] with the info of the first that is not.
-    pub fn converged(self) -> Result<Array2<f64>, NotConverged> {
-        match self
-            .infos
-            .iter()
-            .find(|info| info.status != MinresStatus::Converged)
-        {
-            None => Ok(self.x),
-            Some(info) => Err(NotConverged::Minres(*info)),
-        }
-    }
-}
-
-/// Solve `A x = b`, `A` symmetric.
-///
-/// # Shapes
-/// `b`, `x0`: `n`; `preconditioner` applies `P⁻¹`, `n × n`, positive definite even where `A` is not.
-///
-/// # Errors
-/// [`SolveError`] for bad input or a product that is not finite. Everything else is a [`MinresStatus`].
-///
-/// # Examples
-/// ```
-/// use ndarray::array;
-/// use svn_linalg::{MinresParams, Symmetric, minres};
-///
-/// let indefinite = Symmetric::new(array![[1.0, 2.0], [2.0, 1.0]])?;
-/// let x = minres(&indefinite, array![3.0, 3.0].view(), None, None, &MinresParams::default())?.converged()?;
-/// assert!((x[0] - 1.0).abs() < 1e-8 && (x[1] - 1.0).abs() < 1e-8);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn minres(
-    operator: &dyn SelfAdjoint,
-    b: ArrayView1<'_, f64>,
-    x0: Option<ArrayView1<'_, f64>>,
-    preconditioner: Option<&dyn SelfAdjoint>,
-    params: &MinresParams,
-) -> Result<MinresSolution, SolveError> {
-    let x0 = x0.map(|x0| x0.insert_axis(Axis(1)));
-    let MinresColumns { x, infos } =
-        minres_columns(operator, b.insert_axis(Axis(1)), x0, preconditioner, params)?;
-    Ok(MinresSolution {
-        x: x.remove_axis(Axis(1)),
-        info: infos[0],
-    })
-}
-
-/// Solve `A X = B` for `k` right-hand sides, each by its own MINRES, all products in one.
-///
-/// # Shapes
-/// `b`, `x0`: `n × k`.
-///
-/// # Errors
-/// As for [`minres`].
-pub fn minres_columns(
-    operator: &dyn SelfAdjoint,
-    b: ArrayView2<'_, f64>,
-    x0: Option<ArrayView2<'_, f64>>,
-    preconditioner: Option<&dyn SelfAdjoint>,
-    params: &MinresParams,
-) -> Result<MinresColumns, SolveError> {
-    check_non_negative("tolerance", params.tolerance)?;
-    check_non_negative("range_tolerance", params.range_tolerance)?;
-    let system = System::new(operator, preconditioner, b, x0)?;
-    let mut runs = (0..b.ncols())
-        .map(|j| Run::new(b.column(j), x0.as_ref().map(|x0| x0.column(j)), params))
-        .collect::<Result<Vec<_>, _>>()?;
-    while runs.iter().any(Run::is_active) {
-        refresh(&system, &mut runs, params)?;
-        precondition(&system, &mut runs, params)?;
-        expand(&system, &mut runs)?;
-    }
-    let mut x = Array2::zeros(b.raw_dim());
-    for (mut column, run) in x.columns_mut().into_iter().zip(&runs) {
-        column.assign(&run.column.x);
-    }
-    Ok(MinresColumns {
-        x,
-        infos: runs.iter().map(Run::info).collect(),
-    })
-}
+use super::{MinresInfo, MinresParams, MinresStatus};
+use crate::solve::columns::{Column, System, Verdict, norm, select};
+use crate::solve::{Breakdown, SolveError};
 
 /// Why a true residual is wanted.
 #[derive(Debug, Clone, Copy)]
@@ -278,15 +73,15 @@ impl Lanczos {
     }
 }
 
-struct Run {
-    column: Column,
+pub(super) struct Run {
+    pub(super) column: Column,
     stage: Stage,
     /// Frobenius norm of the last rows of `T`, at most √3 ‖A‖; largest seen.
     operator_norm: f64,
 }
 
 impl Run {
-    fn new(
+    pub(super) fn new(
         b: ArrayView1<'_, f64>,
         x0: Option<ArrayView1<'_, f64>>,
         params: &MinresParams,
@@ -303,11 +98,11 @@ impl Run {
         })
     }
 
-    fn is_active(&self) -> bool {
+    pub(super) fn is_active(&self) -> bool {
         !matches!(self.stage, Stage::Done(_))
     }
 
-    fn info(&self) -> MinresInfo {
+    pub(super) fn info(&self) -> MinresInfo {
         MinresInfo {
             iterations: self.column.iterations,
             relative_residual: self.column.relative_residual,
@@ -329,7 +124,7 @@ impl Run {
     ) -> Stage {
         let zy = z.dot(&y);
         let rounding = f64::EPSILON * norm(z.view()) * norm(y);
-        if !(zy >= -(z.len() as f64) * rounding) {
+        if zy.is_nan() || zy < -(z.len() as f64) * rounding {
             return Stage::Refresh(Reason::End(MinresStatus::Breakdown {
                 reason: Breakdown::Preconditioner,
             }));
@@ -389,19 +184,12 @@ impl Run {
     }
 }
 
-/// Indices of the runs for which `f` has a vector, and the vectors.
-fn select<'a>(
-    runs: &'a [Run],
-    f: impl Fn(&'a Run) -> Option<&'a Array1<f64>>,
-) -> (Vec<usize>, Vec<ArrayView1<'a, f64>>) {
-    runs.iter()
-        .enumerate()
-        .filter_map(|(j, run)| f(run).map(|v| (j, v.view())))
-        .unzip()
-}
-
 /// True residuals for the runs that ask for one.
-fn refresh(system: &System<'_>, runs: &mut [Run], params: &MinresParams) -> Result<(), SolveError> {
+pub(super) fn refresh(
+    system: &System<'_>,
+    runs: &mut [Run],
+    params: &MinresParams,
+) -> Result<(), SolveError> {
     let (ids, x) = select(runs, |run| {
         matches!(run.stage, Stage::Refresh(_)).then_some(&run.column.x)
     });
@@ -433,7 +221,7 @@ fn refresh(system: &System<'_>, runs: &mut [Run], params: &MinresParams) -> Resu
 }
 
 /// `P⁻¹ z` for the first or the next Lanczos vector.
-fn precondition(
+pub(super) fn precondition(
     system: &System<'_>,
     runs: &mut [Run],
     params: &MinresParams,
@@ -471,7 +259,7 @@ fn precondition(
 }
 
 /// `A v` for the next Lanczos vector.
-fn expand(system: &System<'_>, runs: &mut [Run]) -> Result<(), SolveError> {
+pub(super) fn expand(system: &System<'_>, runs: &mut [Run]) -> Result<(), SolveError> {
     let (ids, v) = select(runs, |run| match &run.stage {
         Stage::Expand(lanczos) => Some(&lanczos.v),
         _ => None,
