@@ -1,0 +1,50 @@
+//! The one error type of this crate.
+
+/// Why a model could not be built, trained or used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// A setting is outside its range.
+    #[error("{name} is {found}; expected {expected}")]
+    Setting {
+        /// Name of the setting.
+        name: String,
+        /// Its value.
+        found: String,
+        /// What would be right.
+        expected: String,
+    },
+    /// Arrays that do not fit each other.
+    #[error("{what} has shape {found:?}; expected {expected:?}")]
+    Shape {
+        /// Which array.
+        what: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// The shape that fits.
+        expected: Vec<usize>,
+    },
+    /// A row of the data holds a NaN or infinite number.
+    #[error("row {row} of the {what} is not finite; drop or impute it before training")]
+    NonFiniteData {
+        /// Which data, for example `training features`.
+        what: &'static str,
+        /// Row, counted from 0.
+        row: usize,
+    },
+    /// From the curvature layer.
+    #[error(transparent)]
+    Curvature(#[from] svn_curvature::CurvatureError),
+    /// From the particle methods.
+    #[error(transparent)]
+    Stein(#[from] svn_stein::SteinError),
+    /// From libtorch.
+    #[error("libtorch: {0}")]
+    Torch(#[from] tch::TchError),
+}
+
+impl ModelError {
+    pub(crate) fn setting(name: &str, found: impl ToString, expected: &str) -> Self {
+        Self::Setting { name: name.into(), found: found.to_string(), expected: expected.into() }
+    }
+}

@@ -1,0 +1,112 @@
+//! Train an ensemble: steps of a particle method on the posterior, validation after each epoch, best weights restored.
+
+mod report;
+mod settings;
+mod validation;
+
+pub use report::EpochReport;
+pub use settings::{FitSettings, NoiseModel};
+
+use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
+use crate::network::{MlpSettings, initial_particles};
+use crate::posterior::{Posterior, PosteriorSettings};
+use crate::{Ensemble, Likelihood, ModelError, Rows};
+use report::EpochSums;
+use std::time::{Duration, Instant};
+use svn_stein::{Sampler, Stop, SteinError, run};
+use tch::Device;
+use validation::Validation;
+
+/// A finished training run.
+#[derive(Debug)]
+pub struct Fit {
+    /// The ensemble with the weights of the best epoch.
+    pub ensemble: Ensemble,
+    /// Epoch whose weights are restored, from 1.
+    pub best_epoch: usize,
+    /// Every epoch's report.
+    pub history: Vec<EpochReport>,
+    /// Wall time of every step, validation left out.
+    pub step_times: Vec<Duration>,
+    /// Why the run ended before its last epoch, if it did; what was best until then is kept.
+    pub stopped_early: Option<String>,
+}
+
+/// Train on `train`, choose the epoch on `validation`, tell `report` of each epoch.
+///
+/// Noise, weights and epoch are chosen from these rows alone. The same settings give the same ensemble to the last bit.
+///
+/// # Errors
+/// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit; anything else only if no epoch was ever
+/// finished with a finite validation score.
+pub fn fit(
+    settings: &FitSettings,
+    train: &Rows,
+    validation: &Rows,
+    report: &mut dyn FnMut(&EpochReport),
+) -> Result<Fit, ModelError> {
+    settings.validate(train.len())?;
+    if train.width() != validation.width() {
+        return Err(ModelError::Shape {
+            what: "validation features".into(),
+            found: vec![validation.len(), validation.width()],
+            expected: vec![validation.len(), train.width()],
+        });
+    }
+    let device = Device::Cpu;
+    let likelihood = match settings.noise {
+        // Standardised targets have variance 1, so this is where residuals start.
+        NoiseModel::Homoscedastic => Likelihood::Gaussian(Gaussian::new(1.0)?),
+        NoiseModel::Heteroscedastic => Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+    };
+    let network = MlpSettings {
+        inputs: train.width(),
+        hidden: settings.hidden.clone(),
+        outputs: likelihood.outputs(),
+        activation: settings.activation,
+    }
+    .build()?;
+    let mut posterior = Posterior::new(
+        network.clone(),
+        likelihood,
+        train,
+        PosteriorSettings {
+            batch_size: settings.batch_size,
+            prior_precision: settings.prior_precision,
+            accumulated_batches: settings.accumulated_batches,
+            learn_noise: true,
+            particles: settings.particles,
+            seed: settings.seed,
+            device,
+        },
+    )?;
+    let steps_per_epoch = posterior.batches_per_epoch();
+    let mut sampler = Sampler::new(settings.method.clone())?;
+    let mut state = sampler.init(initial_particles(&network, settings.particles, settings.seed), settings.seed)?;
+    let mut validation = Validation {
+        network: &network,
+        likelihood,
+        rows: validation,
+        device,
+        steps_per_epoch,
+        report,
+        sums: EpochSums::default(),
+        history: Vec::with_capacity(settings.epochs),
+        best: None,
+        step_times: Vec::with_capacity(settings.epochs * steps_per_epoch),
+        clock: Instant::now(),
+    };
+    let stop = Stop::after((settings.epochs * steps_per_epoch) as u64);
+    let outcome = run(&mut sampler, &mut state, &mut posterior, stop, &mut [&mut validation]);
+    let stopped_early = match outcome {
+        Ok(_) => None,
+        Err(error) if validation.best.is_some() => Some(error.to_string()),
+        Err(error) => return Err(error.into()),
+    };
+    let Validation { best, history, step_times, .. } = validation;
+    let Some(best) = best else {
+        return Err(SteinError::NonFinite { what: "prediction of the validation rows after every epoch", particle: 0 }
+            .into());
+    };
+    Ok(Fit { ensemble: best.ensemble, best_epoch: best.epoch, history, step_times, stopped_early })
+}

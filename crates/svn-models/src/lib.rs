@@ -1,0 +1,31 @@
+//! Bayesian neural networks as targets for particle inference.
+//!
+//! ```text
+//! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Ensemble → Prediction
+//! ```
+//!
+//! - [`network`]: multilayer perceptrons and their starting weights
+//! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise
+//! - [`posterior`]: minibatches, accumulated curvature, score and curvature of the same energy
+//! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows
+//! - [`ensemble`]: predictions and their moments
+
+#![deny(missing_docs)]
+
+pub mod ensemble;
+mod error;
+pub mod fit;
+pub mod likelihood;
+pub mod network;
+pub mod posterior;
+mod rows;
+
+pub use ensemble::{Ensemble, Prediction};
+pub use error::ModelError;
+pub use likelihood::Likelihood;
+pub use rows::Rows;
+
+/// The curvature crate, whose networks and layers appear in this crate's interface.
+pub use svn_curvature as curvature;
+/// The particle methods, whose settings appear in this crate's interface.
+pub use svn_stein as stein;

@@ -1,0 +1,82 @@
+//! Minibatches: each epoch is a fresh permutation of the rows, cut into pieces of `b`; the last may be shorter.
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha12Rng;
+use rand::seq::SliceRandom;
+
+/// An endless, seeded stream of index batches.
+#[derive(Debug)]
+pub struct Batches {
+    order: Vec<i64>,
+    position: usize,
+    size: usize,
+    rng: ChaCha12Rng,
+}
+
+impl Batches {
+    /// Batches of `size` out of `rows` rows. `size` is cut to `rows`; both are at least 1.
+    pub fn new(rows: usize, size: usize, seed: u64) -> Self {
+        let rows = rows.max(1);
+        Self {
+            order: (0..rows as i64).collect(),
+            position: rows,
+            size: size.clamp(1, rows),
+            rng: ChaCha12Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// Indices of the next batch; a new permutation starts where the last one ended.
+    pub fn draw(&mut self) -> &[i64] {
+        if self.position >= self.order.len() {
+            self.order.shuffle(&mut self.rng);
+            self.position = 0;
+        }
+        let start = self.position;
+        self.position = (start + self.size).min(self.order.len());
+        &self.order[start..self.position]
+    }
+
+    /// Number of batches in one epoch.
+    pub fn per_epoch(&self) -> usize {
+        self.order.len().div_ceil(self.size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_epoch_visits_every_row_once() {
+        let mut batches = Batches::new(10, 4, 7);
+        for _ in 0..3 {
+            let mut seen = Vec::new();
+            let mut sizes = Vec::new();
+            for _ in 0..batches.per_epoch() {
+                let batch = batches.draw();
+                sizes.push(batch.len());
+                seen.extend_from_slice(batch);
+            }
+            seen.sort_unstable();
+            assert_eq!(seen, (0..10).collect::<Vec<i64>>());
+            assert_eq!(sizes, [4, 4, 2]);
+        }
+    }
+
+    #[test]
+    fn two_epochs_differ_and_the_seed_decides() {
+        let draw = |seed| {
+            let mut batches = Batches::new(50, 50, seed);
+            (batches.draw().to_vec(), batches.draw().to_vec())
+        };
+        let (first, second) = draw(1);
+        assert_ne!(first, second);
+        assert_eq!(draw(1).0, first);
+        assert_ne!(draw(2).0, first);
+    }
+
+    #[test]
+    fn a_batch_larger_than_the_data_is_the_data() {
+        assert_eq!(Batches::new(3, 16, 0).draw().len(), 3);
+    }
+}

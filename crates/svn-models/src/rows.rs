@@ -1,0 +1,61 @@
+//! Rows of features and targets, checked once when they enter.
+
+use crate::ModelError;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+
+/// `n` rows of `p` features with one numeric target each, all finite, in the units the network sees
+/// (usually standardised).
+#[derive(Debug, Clone)]
+pub struct Rows {
+    features: Array2<f64>,
+    targets: Array1<f64>,
+}
+
+impl Rows {
+    /// Take `features` (`n × p`) and `targets` (`n`).
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] if the lengths differ or there is no row, [`ModelError::NonFiniteData`] with the row.
+    pub fn new(features: Array2<f64>, targets: Array1<f64>) -> Result<Self, ModelError> {
+        let (n, p) = features.dim();
+        if targets.len() != n || n == 0 || p == 0 {
+            return Err(ModelError::Shape {
+                what: "features beside the targets".into(),
+                found: vec![n, p],
+                expected: vec![targets.len().max(1), p.max(1)],
+            });
+        }
+        if let Some(row) = features.rows().into_iter().position(|row| !row.iter().all(|v| v.is_finite())) {
+            return Err(ModelError::NonFiniteData { what: "features", row });
+        }
+        if let Some(row) = targets.iter().position(|v| !v.is_finite()) {
+            return Err(ModelError::NonFiniteData { what: "targets", row });
+        }
+        Ok(Self { features, targets })
+    }
+
+    /// Number of rows `n`.
+    pub fn len(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// Never true: a table without rows is refused by [`Self::new`].
+    pub fn is_empty(&self) -> bool {
+        self.targets.is_empty()
+    }
+
+    /// Number of features `p`.
+    pub fn width(&self) -> usize {
+        self.features.ncols()
+    }
+
+    /// The features, `n × p`.
+    pub fn features(&self) -> ArrayView2<'_, f64> {
+        self.features.view()
+    }
+
+    /// The targets, `n`.
+    pub fn targets(&self) -> ArrayView1<'_, f64> {
+        self.targets.view()
+    }
+}
