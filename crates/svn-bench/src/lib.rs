@@ -5,7 +5,12 @@
 
 #![deny(missing_docs)]
 
+pub mod cli;
 pub mod data;
+pub mod experiment;
 pub mod metrics;
+pub mod plot;
+pub mod record;
+pub mod report;
 pub mod scale;
 pub mod split;

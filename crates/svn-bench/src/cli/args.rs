@@ -1,0 +1,242 @@
+//! The arguments of `svn`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::experiment::uci::{ProtocolName, UciOptions};
+use crate::experiment::{
+    Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Solver, TrainSettings,
+};
+
+/// Stein variational Newton neural network ensembles.
+#[derive(Debug, Parser)]
+#[command(name = "svn", version, about)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Benchmark particle methods on UCI data sets
+    BenchUci(Box<BenchUci>),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 done, 2 bad arguments or input, 1 anything else (a fold that failed)."
+)]
+pub(super) struct BenchUci {
+    /// Data set; may be repeated
+    #[arg(long = "dataset", value_name = "NAME", required_unless_present = "all")]
+    pub datasets: Vec<String>,
+
+    /// All data sets but those with a leak
+    #[arg(long, conflicts_with = "datasets")]
+    pub all: bool,
+
+    /// Method: ensemble, wgd, svgd or svn; may be repeated [default: ensemble svgd svn]
+    #[arg(long = "method", value_name = "NAME")]
+    pub methods: Vec<Method>,
+
+    /// Splits: paper (cross-validation, 64/16/20 %) or standard (random 90/10 %)
+    #[arg(long, value_name = "NAME", default_value = "paper", value_parser = protocol)]
+    pub protocol: ProtocolName,
+
+    /// Folds or random splits [default: 5 (paper), 20 or for large sets 5 (standard)]
+    #[arg(long, value_name = "K", value_parser = folds)]
+    pub folds: Option<usize>,
+
+    /// Seed of splits and training
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Worker threads, one fold each [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    pub jobs: Option<usize>,
+
+    /// Folder for records, summary, report and figures; a rerun resumes
+    #[arg(long, value_name = "DIR", default_value = "results/bench-uci")]
+    pub out: PathBuf,
+
+    /// Folder that is searched first for NAME.csv and NAME.csv.gz
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub training: Training,
+
+    /// No progress, only warnings and the table
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// More log; twice for even more
+    #[arg(short, long, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+}
+
+/// Training; what is left out is the method's default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training (left out: the method's default)")]
+pub(super) struct Training {
+    /// Passes over the training rows at most
+    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "50")]
+    epochs: usize,
+
+    /// Step size
+    #[arg(long, value_name = "RATE", value_parser = positive, allow_negative_numbers = true)]
+    lr: Option<f64>,
+
+    /// Rows of a batch
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    batch_size: Option<usize>,
+
+    /// Members of the ensemble
+    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "5")]
+    particles: usize,
+
+    /// Units of the hidden layers, comma separated
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = positive_count, default_value = "50,50")]
+    hidden: Vec<usize>,
+
+    /// Gaussian noise: homoscedastic or heteroscedastic
+    #[arg(long, value_name = "NAME")]
+    noise: Option<Noise>,
+
+    /// Precision of the Gaussian prior
+    #[arg(long, value_name = "VALUE", value_parser = positive, allow_negative_numbers = true)]
+    prior_precision: Option<f64>,
+
+    /// Curvature: full, diag or kfac
+    #[arg(long, value_name = "NAME")]
+    hessian: Option<Hessian>,
+
+    /// SVN Hessian: exact, gram, block-repulsion or block-diagonal
+    #[arg(long, value_name = "NAME")]
+    coupling: Option<Coupling>,
+
+    /// Kernel: rbf or imq
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<Kernel>,
+
+    /// Metric of the kernel: identity or curvature
+    #[arg(long, value_name = "NAME")]
+    metric: Option<KernelMetric>,
+
+    /// Bandwidth of the kernel: median, 2d or a number
+    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    bandwidth: Option<Bandwidth>,
+
+    /// Newton system: direct or cg
+    #[arg(long, value_name = "NAME")]
+    solver: Option<Solver>,
+
+    /// Levenberg damping, on the scale of the sum over the data
+    #[arg(long, value_name = "VALUE", value_parser = non_negative, allow_negative_numbers = true)]
+    damping: Option<f64>,
+
+    /// Predicted change of a step at most, nats per row; 0 is no limit
+    #[arg(long, value_name = "VALUE", value_parser = non_negative, allow_negative_numbers = true)]
+    trust_region: Option<f64>,
+
+    /// Batches whose curvature is accumulated
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    ring: Option<usize>,
+}
+
+impl Training {
+    fn settings(&self) -> TrainSettings {
+        TrainSettings {
+            epochs: Some(self.epochs),
+            lr: self.lr,
+            batch_size: self.batch_size,
+            particles: Some(self.particles),
+            hidden: Some(self.hidden.clone()),
+            noise: self.noise,
+            prior_precision: self.prior_precision,
+            hessian: self.hessian,
+            coupling: self.coupling,
+            kernel: self.kernel,
+            metric: self.metric,
+            bandwidth: self.bandwidth,
+            solver: self.solver,
+            damping: self.damping,
+            trust_region: self.trust_region,
+            ring: self.ring,
+        }
+    }
+}
+
+impl BenchUci {
+    /// What to run, but for the names behind `--all`.
+    pub(super) fn options(&self, all: impl FnOnce() -> Vec<String>) -> UciOptions {
+        let standard = [Method::Ensemble, Method::Svgd, Method::Svn];
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        UciOptions {
+            datasets: if self.all {
+                all()
+            } else {
+                self.datasets.clone()
+            },
+            methods: if self.methods.is_empty() {
+                standard.to_vec()
+            } else {
+                self.methods.clone()
+            },
+            protocol: self.protocol,
+            folds: self.folds,
+            seed: self.seed,
+            settings: self.training.settings(),
+            jobs: self.jobs.unwrap_or_else(cores),
+        }
+    }
+}
+
+fn protocol(text: &str) -> Result<ProtocolName, String> {
+    match text {
+        "paper" => Ok(ProtocolName::Paper),
+        "standard" => Ok(ProtocolName::Standard),
+        _ => Err("expected paper or standard".to_owned()),
+    }
+}
+
+fn positive_count(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&count| count > 0)
+        .ok_or_else(|| "expected a whole number, at least 1".to_owned())
+}
+
+fn folds(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|&count| count > 1)
+        .ok_or_else(|| "expected a whole number, at least 2".to_owned())
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    let value = text
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value > 0.0);
+    value.ok_or_else(|| "expected a positive finite number".to_owned())
+}
+
+fn non_negative(text: &str) -> Result<f64, String> {
+    let value = text
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| "expected a finite number, 0 or more".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        super::Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,156 @@
+//! The boundary to training: one fold goes in, what was measured comes out.
+
+use std::collections::BTreeMap;
+
+use ndarray::{Array1, Array2};
+use rand::rngs::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{Method, RunError, TrainSettings};
+use crate::data::Task;
+use crate::metrics::Metrics;
+use crate::scale::TargetScaler;
+use crate::split::stream;
+
+/// What a runner may base its defaults on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatasetSummary {
+    /// Its name.
+    pub name: String,
+    /// What is predicted.
+    pub task: Task,
+    /// Rows in all.
+    pub rows: usize,
+    /// Features `d`.
+    pub features: usize,
+    /// Classes `C`; 0 for regression.
+    pub classes: usize,
+    /// Rows of the smallest training part.
+    pub train_rows: usize,
+}
+
+/// Rows of one part of a fold.
+///
+/// # Shapes
+/// `x`: `n × d`, `y`: `n`, `original_y`: `n`.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Features, standardised by the training rows.
+    pub x: Array2<f64>,
+    /// Target, standardised by the training rows; class index `0.0, 1.0, …` for classification.
+    pub y: Array1<f64>,
+    /// Target in original units; the same as `y` for classification.
+    pub original_y: Array1<f64>,
+}
+
+impl Part {
+    /// Class indices, for classification.
+    pub fn classes(&self) -> Vec<usize> {
+        self.original_y
+            .iter()
+            .map(|&class| class as usize)
+            .collect()
+    }
+}
+
+/// Everything one run needs.
+#[derive(Debug, Clone)]
+pub struct FoldJob {
+    /// The data set.
+    pub dataset: DatasetSummary,
+    /// How the particles move.
+    pub method: Method,
+    /// Resolved settings.
+    pub settings: TrainSettings,
+    /// Index of the fold.
+    pub fold: usize,
+    /// The user's seed; see [`FoldJob::stream`].
+    pub seed: u64,
+    /// Rows to fit on.
+    pub train: Part,
+    /// Rows to stop on: the epoch with the best validation NLL is restored.
+    pub validation: Part,
+    /// Rows to measure on, once.
+    pub test: Part,
+    /// From standardised to original target units; the identity for classification.
+    pub target_scaler: TargetScaler,
+}
+
+impl FoldJob {
+    /// The random stream of this fold for a purpose such as `init` or `batches`.
+    ///
+    /// It does not depend on the method, so that methods start from the same networks and see the same batches.
+    pub fn stream(&self, purpose: &str) -> ChaCha20Rng {
+        stream(
+            self.seed,
+            &["job", purpose, &self.dataset.name, &self.fold.to_string()],
+        )
+    }
+}
+
+/// State of a run after an epoch.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EpochProgress {
+    /// Epochs done.
+    pub epoch: usize,
+    /// Epochs at most.
+    pub epochs: usize,
+    /// Validation NLL, original units.
+    pub validation_nll: Option<f64>,
+}
+
+/// One point of the learning curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EpochPoint {
+    /// Epochs done, from 1.
+    pub epoch: usize,
+    /// Validation NLL, original units; null if it was not finite.
+    pub validation_nll: Option<f64>,
+}
+
+/// What one run gave.
+#[derive(Debug, Clone, Default)]
+pub struct FoldOutcome {
+    /// Metrics over the whole test part, original units.
+    pub metrics: Metrics,
+    /// Epochs run.
+    pub epochs: usize,
+    /// The epoch that was restored, from 1.
+    pub best_epoch: usize,
+    /// Validation NLL epoch by epoch.
+    pub curve: Vec<EpochPoint>,
+    /// Time of each step, ms.
+    pub step_ms: Vec<f64>,
+    /// Time of the whole run, s.
+    pub wall_s: f64,
+    /// Sentences for the user.
+    pub warnings: Vec<String>,
+}
+
+/// Trains and measures one fold. Called from several threads at once, one job a thread.
+pub trait FoldRunner: Sync {
+    /// Fill in every default, so that the record holds what was used. Called once per data set and method.
+    ///
+    /// # Errors
+    /// [`RunError::Unsupported`] if the settings do not go together.
+    fn resolve(
+        &self,
+        dataset: &DatasetSummary,
+        method: Method,
+        settings: &TrainSettings,
+    ) -> Result<TrainSettings, RunError>;
+
+    /// Train, restore the best epoch, measure. The result depends on the job alone (timings aside), not on what
+    /// else runs.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`]; other folds go on.
+    fn run(&self, job: &FoldJob, progress: &dyn Fn(EpochProgress))
+    -> Result<FoldOutcome, RunError>;
+
+    /// Versions and devices, for the report.
+    fn environment(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
+}

@@ -1,0 +1,17 @@
+//! Experiments: what is run, by whom, in which order, and what comes of it.
+//!
+//! An experiment plans jobs (data set × method × fold), gives each to a [`FoldRunner`] and keeps the record of what
+//! came back. Nothing here knows how a network is trained.
+
+mod error;
+mod job;
+mod method;
+mod settings;
+pub mod uci;
+
+pub use error::{ExperimentError, RunError, SettingsError};
+pub use job::{DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part};
+pub use method::Method;
+pub use settings::{
+    Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Noise, Solver, TrainSettings,
+};

@@ -1,0 +1,48 @@
+//! Ranges of axes that are never empty.
+
+use std::ops::Range;
+
+/// The values with a margin of 8 %; around a single value, ±1 or ±10 % of it; `[0, 1)` for none.
+pub(super) fn padded(values: impl Iterator<Item = f64>) -> Range<f64> {
+    let (low, high) = values
+        .filter(|value| value.is_finite())
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+    if low > high {
+        return 0.0..1.0;
+    }
+    let margin = if high > low {
+        0.08 * (high - low)
+    } else {
+        (0.1 * high.abs()).max(1.0)
+    };
+    // Values of 1e16 with a difference that rounding eats still get a range.
+    let margin = margin.max(1e-9 * high.abs().max(low.abs()));
+    low - margin..high + margin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_never_empty() {
+        for values in [
+            vec![],
+            vec![0.0],
+            vec![3.0, 3.0],
+            vec![1e300],
+            vec![f64::NAN],
+            vec![1e16, 1e16 + 2.0],
+        ] {
+            let range = padded(values.iter().copied());
+            assert!(
+                range.start < range.end && range.start.is_finite() && range.end.is_finite(),
+                "{values:?}"
+            );
+        }
+        let range = padded([1.0, 2.0, f64::INFINITY].into_iter());
+        assert!((range.start - 0.92).abs() < 1e-12 && (range.end - 2.08).abs() < 1e-12);
+    }
+}

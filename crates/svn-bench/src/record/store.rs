@@ -1,0 +1,199 @@
+//! The file behind the records: append with fsync, repair a torn last line, rewrite in canonical order.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::{Record, RecordError, SCHEMA};
+
+/// Records of an `--out` folder, in memory and on disk.
+#[derive(Debug)]
+pub struct RecordStore {
+    path: PathBuf,
+    file: File,
+    records: Vec<Record>,
+    done: BTreeSet<(String, usize)>,
+    torn: bool,
+}
+
+#[derive(Deserialize)]
+struct SchemaOnly {
+    schema: u64,
+}
+
+impl RecordStore {
+    /// Open or create `records.jsonl` in a folder, which is created too. A last line that was cut off by a crash is
+    /// removed from the file: its run is done again.
+    ///
+    /// # Errors
+    /// [`RecordError::Line`] for a line inside the file that is no record; [`RecordError::Schema`]; [`RecordError::Io`].
+    pub fn open(folder: &Path) -> Result<Self, RecordError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| RecordError::Io { path, source }
+        };
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
+        let path = folder.join("records.jsonl");
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io(&path)(error)),
+        };
+        let (records, good) = parse(&path, &bytes)?;
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(io(&path))?;
+        let mut store = Self {
+            done: records.iter().map(Record::key).collect(),
+            torn: good < bytes.len(),
+            path,
+            file,
+            records,
+        };
+        if store.torn {
+            store.file.set_len(good as u64).map_err(io(&store.path))?;
+        } else if bytes.last().is_some_and(|&last| last != b'\n') {
+            store.write(b"\n")?;
+        }
+        Ok(store)
+    }
+
+    /// Whether a torn last line was removed.
+    pub fn was_torn(&self) -> bool {
+        self.torn
+    }
+
+    /// Whether the run of this configuration and fold is done.
+    pub fn contains(&self, config: &str, fold: usize) -> bool {
+        self.done.contains(&(config.to_owned(), fold))
+    }
+
+    /// All records, in the order they were read and appended.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Append one line and wait until it is on disk. A run that is there already is not written again.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`].
+    pub fn append(&mut self, record: Record) -> Result<(), RecordError> {
+        if !self.done.insert(record.key()) {
+            return Ok(());
+        }
+        let line = line(&self.path, &record)?;
+        self.write(line.as_bytes())?;
+        self.records.push(record);
+        Ok(())
+    }
+
+    /// Rewrite the file in canonical order (data set, method, configuration, fold), so that its bytes do not depend
+    /// on the order in which runs finished. Atomic: a crash leaves the old file.
+    ///
+    /// # Errors
+    /// [`RecordError::Io`].
+    pub fn finish(&mut self) -> Result<(), RecordError> {
+        self.records.sort_by(|a, b| order(a).cmp(&order(b)));
+        let text = self
+            .records
+            .iter()
+            .map(|record| line(&self.path, record))
+            .collect::<Result<String, _>>()?;
+        write_atomically(&self.path, text.as_bytes())?;
+        self.file = OpenOptions::new()
+            .append(true)
+            .open(&self.path)
+            .map_err(|source| self.io(source))?;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), RecordError> {
+        let written = self
+            .file
+            .write_all(bytes)
+            .and_then(|()| self.file.sync_data());
+        written.map_err(|source| self.io(source))
+    }
+
+    fn io(&self, source: std::io::Error) -> RecordError {
+        RecordError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+fn order(record: &Record) -> (&str, crate::experiment::Method, &str, usize) {
+    (&record.dataset, record.method, &record.config, record.fold)
+}
+
+fn line(path: &Path, record: &Record) -> Result<String, RecordError> {
+    let text = serde_json::to_string(record).map_err(|error| RecordError::Io {
+        path: path.to_owned(),
+        source: error.into(),
+    })?;
+    Ok(text + "\n")
+}
+
+/// Records and the number of bytes that hold them; a last line without its end may be torn.
+fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Record>, usize), RecordError> {
+    let mut records = Vec::new();
+    let mut good = 0;
+    for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        if !line.trim_ascii().is_empty() {
+            match serde_json::from_slice(line) {
+                Ok(record) if Record::is_current(&record) => records.push(record),
+                Ok(record) => return Err(schema(path, index + 1, u64::from(record.schema))),
+                Err(_) if !line.ends_with(b"\n") => break,
+                Err(error) => return Err(bad_line(path, index + 1, line, &error)),
+            }
+        }
+        good += line.len();
+    }
+    Ok((records, good))
+}
+
+fn bad_line(path: &Path, number: usize, line: &[u8], error: &serde_json::Error) -> RecordError {
+    match serde_json::from_slice::<SchemaOnly>(line) {
+        Ok(found) if found.schema != u64::from(SCHEMA) => schema(path, number, found.schema),
+        _ => RecordError::Line {
+            path: path.to_owned(),
+            line: number,
+            message: error.to_string(),
+        },
+    }
+}
+
+fn schema(path: &Path, line: usize, found: u64) -> RecordError {
+    RecordError::Schema {
+        path: path.to_owned(),
+        line,
+        found,
+        expected: SCHEMA,
+    }
+}
+
+/// Write beside the file, fsync, rename over it.
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    let io = |source| RecordError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let mut file = File::create(&partial).map_err(io)?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io)?;
+    std::fs::rename(&partial, path).map_err(io)
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

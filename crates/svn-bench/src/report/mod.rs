@@ -1,0 +1,18 @@
+//! From records to `summary.json`, `report.md`, figures and the table on the terminal.
+
+mod error;
+mod grid;
+mod markdown;
+mod paper;
+mod summary;
+mod write;
+
+#[cfg(test)]
+pub(crate) mod samples;
+
+pub use error::ReportError;
+pub use grid::{Grid, grids, number, with_error};
+pub use markdown::markdown;
+pub use paper::{PaperCell, paper_cells};
+pub use summary::{ResultRow, StepTime, Summary, summarise};
+pub use write::write;

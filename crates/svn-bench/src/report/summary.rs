@@ -1,0 +1,142 @@
+//! `summary.json`: means over folds, one result per configuration.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{PaperCell, ReportError, paper_cells};
+use crate::data::Task;
+use crate::experiment::{Coupling, Hessian, Kernel, Method, TrainSettings};
+use crate::metrics::Estimate;
+use crate::record::{Record, SCHEMA};
+use crate::split::Protocol;
+
+/// The whole of `summary.json`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of the format.
+    pub schema: u32,
+    /// Machine and versions.
+    pub env: BTreeMap<String, String>,
+    /// One entry per configuration.
+    pub results: Vec<ResultRow>,
+}
+
+/// Time of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct StepTime {
+    /// Median over folds of the folds' medians, ms.
+    pub median: Option<f64>,
+}
+
+/// Means over the folds of one configuration.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ResultRow {
+    /// Name of the data set.
+    pub dataset: String,
+    /// What is predicted.
+    pub task: Task,
+    /// How the particles move.
+    pub method: Method,
+    /// Family of the curvature.
+    pub hessian: Option<Hessian>,
+    /// Of the SVN Hessian.
+    pub coupling: Option<Coupling>,
+    /// Of the kernel methods.
+    pub kernel: Option<Kernel>,
+    /// Members `N`.
+    pub particles: Option<usize>,
+    /// Folds done.
+    pub folds: usize,
+    /// Epochs at most.
+    pub epochs: Option<usize>,
+    /// By key: mean and standard error over the folds where the metric is defined; null if it is in none.
+    pub metrics: BTreeMap<String, Option<Estimate>>,
+    /// What the paper prints, by our keys.
+    pub paper: Option<BTreeMap<String, PaperCell>>,
+    /// Time of a step.
+    pub step_ms: StepTime,
+    /// Epoch that was restored.
+    pub epochs_to_best: Option<Estimate>,
+    /// Sum over folds, s.
+    pub wall_s: f64,
+    /// Hash of the configuration.
+    pub config: String,
+    /// How rows are cut; its folds are those planned.
+    pub protocol: Protocol,
+    /// The user's seed.
+    pub seed: u64,
+    /// Resolved settings.
+    pub settings: TrainSettings,
+}
+
+/// Average records over folds, configuration by configuration in the order of their first record.
+///
+/// # Errors
+/// [`ReportError::Paper`].
+pub fn summarise(
+    records: &[Record],
+    env: BTreeMap<String, String>,
+) -> Result<Summary, ReportError> {
+    let mut order: Vec<&str> = Vec::new();
+    let mut groups: BTreeMap<&str, Vec<&Record>> = BTreeMap::new();
+    for record in records {
+        let group = groups.entry(&record.config).or_default();
+        if group.is_empty() {
+            order.push(&record.config);
+        }
+        group.push(record);
+    }
+    let rows = order
+        .into_iter()
+        .filter_map(|config| groups.get(config))
+        .filter_map(|group| row(group).transpose());
+    Ok(Summary {
+        schema: SCHEMA,
+        env,
+        results: rows.collect::<Result<_, _>>()?,
+    })
+}
+
+fn row(group: &[&Record]) -> Result<Option<ResultRow>, ReportError> {
+    let Some(first) = group.first() else {
+        return Ok(None);
+    };
+    let over_folds = |value: &dyn Fn(&Record) -> Option<f64>| -> Vec<f64> {
+        group.iter().filter_map(|record| value(record)).collect()
+    };
+    let metrics = group
+        .iter()
+        .flat_map(|record| record.metrics.keys())
+        .map(|key| {
+            (
+                key.clone(),
+                Estimate::of(&over_folds(&|r| r.metrics.get(key).copied().flatten())),
+            )
+        })
+        .collect();
+    let mut medians = over_folds(&|record| record.timing.step_ms_median);
+    medians.sort_by(f64::total_cmp);
+    Ok(Some(ResultRow {
+        dataset: first.dataset.clone(),
+        task: first.task,
+        method: first.method,
+        hessian: first.settings.hessian,
+        coupling: first.settings.coupling,
+        kernel: first.settings.kernel,
+        particles: first.settings.particles,
+        folds: group.len(),
+        epochs: first.settings.epochs,
+        metrics,
+        paper: paper_cells(&first.dataset, first.method, first.protocol)?,
+        step_ms: StepTime {
+            median: crate::record::quantile(&medians, 0.5),
+        },
+        epochs_to_best: Estimate::of(&over_folds(&|record| Some(record.best_epoch as f64))),
+        wall_s: group.iter().map(|record| record.timing.wall_s).sum(),
+        config: first.config.clone(),
+        protocol: first.protocol,
+        seed: first.seed,
+        settings: first.settings.clone(),
+    }))
+}
