@@ -1,0 +1,175 @@
+//! `bench-uci`: libraries and data first, then the `svn` command with the same arguments.
+
+use crate::failure::bad_input;
+use crate::fetch::{self, Manifest, Sources};
+use crate::paths::Place;
+use crate::{process, setup};
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What the arguments ask for, as far as this program must know.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    names: Vec<String>,
+    all: bool,
+    offline: bool,
+    /// `--data DIR`: the user has the files.
+    own_folder: bool,
+    /// The arguments without `--offline`, which the benchmark does not know.
+    rest: Vec<String>,
+}
+
+/// `cargo xtask bench-uci ARGS`.
+pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    let mut asked = Asked::parse(args)?;
+    asked.offline |= offline;
+    // Names first: a typing error should not cost a long compile.
+    let manifest = Manifest::read(&place.manifest())?;
+    let mut sets: Vec<_> = manifest
+        .datasets()
+        .filter(|set| asked.all && !set.leaky)
+        .collect();
+    for name in asked.names.iter().filter(|name| !is_file(name)) {
+        sets.push(manifest.find(name)?);
+    }
+    let native = setup::ensure(place, asked.offline)?;
+    let mirror = std::env::var_os("SVN_DATA_MIRROR")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
+    let bundled = place.bundled();
+    let sources = Sources {
+        data: &place.data,
+        bundled: &bundled,
+        mirror: mirror.as_deref(),
+        offline: asked.offline,
+    };
+    for set in sets.into_iter().filter(|_| !asked.own_folder) {
+        let origin =
+            fetch::obtain(set, &sources).with_context(|| format!("data set {}", set.name))?;
+        if origin != fetch::Origin::Cache {
+            eprintln!("{}: {origin}", set.name);
+        }
+    }
+    if !is_built(place) {
+        eprintln!(
+            "building the benchmark: the first time takes about 10 minutes on two cores, \
+             2 to 3 of them for libtorch's C++ shim"
+        );
+    }
+    let mut cargo = process::cargo(&place.root, asked.offline);
+    // Paths among the arguments, such as --out, are relative to where the user stands.
+    cargo.current_dir(std::env::current_dir().context("the current folder is gone")?);
+    cargo
+        .args(["run", "--quiet", "--manifest-path"])
+        .arg(place.root.join("Cargo.toml"));
+    cargo
+        .args(["--package", "svn-bench", "--bin", "svn", "--", "bench-uci"])
+        .args(&asked.rest);
+    cargo.env("SVN_DATA_DIR", &place.data);
+    native.apply(&mut cargo);
+    Ok(process::pass_on(process::status(&mut cargo)?))
+}
+
+impl Asked {
+    /// Reads `--dataset NAME` (repeated or with commas), `--all`, `--data` and `--offline`.
+    fn parse(args: &[String]) -> Result<Self> {
+        let mut asked = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut names = |list: &str| {
+                asked
+                    .names
+                    .extend(list.split(',').map(|name| name.trim().to_string()))
+            };
+            match arg.as_str() {
+                "--offline" => {
+                    asked.offline = true;
+                    continue;
+                }
+                "--all" => asked.all = true,
+                "--dataset" => {
+                    let list = args
+                        .next()
+                        .ok_or_else(|| bad_input("--dataset: expected the name of a data set"))?;
+                    names(list);
+                    asked.rest.push(arg.clone());
+                    asked.rest.push(list.clone());
+                    continue;
+                }
+                other if other == "--data" || other.starts_with("--data=") => {
+                    asked.own_folder = true
+                }
+                other => {
+                    if let Some(list) = other.strip_prefix("--dataset=") {
+                        names(list);
+                    }
+                }
+            }
+            asked.rest.push(arg.clone());
+        }
+        Ok(asked)
+    }
+}
+
+/// A file of the user's own is not a name of the manifest.
+fn is_file(name: &str) -> bool {
+    name.contains(['/', '\\', '.'])
+}
+
+fn is_built(place: &Place) -> bool {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| place.root.join("target"), Into::into);
+    target
+        .join("debug")
+        .join(format!("svn{}", std::env::consts::EXE_SUFFIX))
+        .exists()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Asked {
+        Asked::parse(
+            &line
+                .split_whitespace()
+                .map(str::to_string)
+                .collect::<Vec<_>>(),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn names_in_every_spelling() {
+        let asked = parse("--dataset yacht --method svn --dataset=wine,heart --out x");
+        assert_eq!(asked.names, ["yacht", "wine", "heart"]);
+        assert_eq!(
+            asked.rest.join(" "),
+            "--dataset yacht --method svn --dataset=wine,heart --out x"
+        );
+        assert!(!asked.all && !asked.offline && !asked.own_folder);
+    }
+
+    #[test]
+    fn offline_is_for_this_program_alone() {
+        let asked = parse("--all --offline --epochs 3");
+        assert!(asked.all && asked.offline);
+        assert_eq!(asked.rest, ["--all", "--epochs", "3"]);
+    }
+
+    #[test]
+    fn own_data_folder_is_seen() {
+        assert!(parse("--dataset yacht --data d").own_folder && parse("--data=d").own_folder);
+        assert!(!parse("--dataset data").own_folder);
+    }
+
+    #[test]
+    fn a_missing_name_is_said() {
+        let error = Asked::parse(&["--dataset".to_string()]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "--dataset: expected the name of a data set"
+        );
+    }
+}

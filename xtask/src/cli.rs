@@ -1,0 +1,103 @@
+//! The command line of `cargo xtask`.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Sets up native libraries and data, runs benchmarks and checks.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+pub struct Cli {
+    /// Forbid every set-up step and download; say what is missing instead
+    #[arg(long, global = true)]
+    pub offline: bool,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Find or install libtorch and OpenBLAS, so that plain cargo commands work
+    ///
+    /// libtorch, first match wins: LIBTORCH of your own; LIBTORCH_USE_PYTORCH=1 (the PyTorch of your
+    /// Python); the cache; an installation into the cache through pip. The cache is SVN_CACHE_DIR,
+    /// else $XDG_CACHE_HOME/svn-ensembles, else ~/.cache/svn-ensembles, and is shared by checkouts.
+    Setup,
+    /// Print versions, paths, threads and data found, and check the numeric libraries
+    ///
+    /// Changes nothing but what `cargo build` changes. Exit code 1 if a required part is missing or
+    /// a check fails.
+    Doctor,
+    /// Download data sets, verify them and convert them to the common CSV form
+    FetchData(FetchArgs),
+    /// Run the UCI benchmark: libraries and data first, then `svn bench-uci ARGS`
+    ///
+    /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
+    /// options. Data sets named by `--dataset` or `--all` are fetched where needed.
+    BenchUci(PassedOn),
+    /// Run all tests of the workspace; ARGS go to `cargo test`
+    Test(TestArgs),
+    /// Formatting, clippy and documentation, warnings denied
+    Lint,
+    /// Check that the crates depend on each other one way only
+    Graph,
+    /// lint, graph and test
+    Ci,
+}
+
+#[derive(Args)]
+pub struct FetchArgs {
+    /// Data sets; `--list` shows the known ones
+    #[arg(value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Every data set of the manifest
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
+    /// A folder of converted files (NAME.csv or NAME.csv.gz) used instead of the network
+    #[arg(long, value_name = "DIR", env = "SVN_DATA_MIRROR")]
+    pub mirror: Option<PathBuf>,
+    /// Show the known data sets and which are here
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    pub list: bool,
+    /// Another manifest than datasets/manifest.toml
+    #[arg(long, value_name = "FILE")]
+    pub manifest: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct PassedOn {
+    /// Options of the benchmark
+    #[arg(
+        value_name = "ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub args: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct TestArgs {
+    /// Options of `cargo test`, after `--`
+    #[arg(value_name = "ARGS", last = true)]
+    pub args: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn benchmark_options_pass_through() {
+        let cli = Cli::try_parse_from(["xtask", "bench-uci", "--dataset", "yacht", "--out", "x"])
+            .unwrap();
+        let Command::BenchUci(args) = cli.command else {
+            panic!("another command")
+        };
+        assert_eq!(args.args, ["--dataset", "yacht", "--out", "x"]);
+    }
+}

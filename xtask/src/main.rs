@@ -1,0 +1,46 @@
+//! `cargo xtask`: sets up native libraries and data, runs benchmarks and checks.
+//!
+//! Exit codes: 0 done, 2 bad arguments or bad input, 1 anything else.
+
+mod bench;
+mod checksum;
+mod ci;
+mod cli;
+mod doctor;
+mod failure;
+mod fetch;
+mod graph;
+mod lint;
+mod paths;
+mod process;
+mod setup;
+mod test;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = cli::Cli::parse();
+    match dispatch(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            failure::exit_code(&error)
+        }
+    }
+}
+
+fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
+    let place = paths::Place::from_environment()?;
+    let offline = cli.offline;
+    match cli.command {
+        cli::Command::Setup => setup::run(&place, offline),
+        cli::Command::Doctor => doctor::run(&place, offline),
+        cli::Command::FetchData(args) => fetch::run(&place, &args, offline),
+        cli::Command::BenchUci(args) => bench::run(&place, &args.args, offline),
+        cli::Command::Test(args) => test::run(&place, &args.args, offline),
+        cli::Command::Lint => lint::run(&place, offline),
+        cli::Command::Graph => graph::run(&place),
+        cli::Command::Ci => ci::run(&place, offline),
+    }
+}

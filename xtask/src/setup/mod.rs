@@ -1,0 +1,120 @@
+//! Native libraries: found where the user has them, else installed once into the cache.
+//!
+//! libtorch, first match wins: `LIBTORCH` of the user → `LIBTORCH_USE_PYTORCH` → the cache → an
+//! installation from the PyPI wheels. OpenBLAS and a C++ compiler come from the system.
+
+mod install;
+mod link;
+mod recipe;
+mod source;
+mod system;
+mod wheel;
+
+pub use source::Libtorch;
+pub use system::{compiler_version, probe_openblas};
+
+use crate::paths::Place;
+use anyhow::{Result, bail};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// The one libtorch version that the `tch` of this workspace works with.
+pub const LIBTORCH_VERSION: &str = "2.11.0";
+
+/// Libraries that are ready for cargo.
+pub struct Native {
+    source: Libtorch,
+    link: PathBuf,
+}
+
+impl Native {
+    /// Makes a child cargo see what was chosen: torch-sys would prefer `LIBTORCH_USE_PYTORCH`.
+    pub fn apply(&self, command: &mut Command) {
+        if !matches!(self.source, Libtorch::PyTorch) {
+            command.env_remove("LIBTORCH_USE_PYTORCH");
+        }
+        // cargo's configuration has set it already, unless this program was started without cargo.
+        if matches!(self.source, Libtorch::Cached) && std::env::var_os("LIBTORCH").is_none() {
+            command.env("LIBTORCH", &self.link);
+        }
+    }
+}
+
+/// `cargo xtask setup`.
+pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
+    let native = ensure(place, offline)?;
+    println!("libtorch: {}", describe(&native.source, place));
+    println!(
+        "OpenBLAS: {}",
+        probe_openblas().map_or_else(|| "links".to_string(), |blas| blas.to_string())
+    );
+    println!("ready: plain cargo build, test and run work from here on");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Makes sure that libtorch, OpenBLAS and a C++ compiler are there; installs what is missing.
+pub fn ensure(place: &Place, offline: bool) -> Result<Native> {
+    let source = Libtorch::from_environment(place)?;
+    let cached = match source {
+        Libtorch::Own(_) | Libtorch::PyTorch => None,
+        Libtorch::Cached => Some(install::find(&place.cache, &recipe::for_this_platform()?)),
+    };
+    let pip_needed = matches!(cached, Some(None));
+    system::ensure(pip_needed, offline)?;
+    match &source {
+        Libtorch::Own(folder) => source::check_own(folder)?,
+        Libtorch::PyTorch => source::check_pytorch()?,
+        Libtorch::Cached => {
+            let folder = match cached.flatten() {
+                Some(folder) => folder,
+                None if offline => bail!(
+                    "libtorch {LIBTORCH_VERSION} is not in {} and --offline forbids installing it: \
+                     run `cargo xtask setup` with a network, or set LIBTORCH",
+                    place.cache.display()
+                ),
+                None => {
+                    install::install(&place.cache, &recipe::for_this_platform()?, wheel::download)?
+                }
+            };
+            link::point(&place.libtorch_link(), &folder)?;
+        }
+    }
+    Ok(Native {
+        source,
+        link: place.libtorch_link(),
+    })
+}
+
+/// Whether libtorch is ready, without changing anything: the folder, or what is missing.
+pub fn look(place: &Place) -> Result<PathBuf> {
+    match Libtorch::from_environment(place)? {
+        Libtorch::Own(folder) => source::check_own(&folder).map(|()| folder),
+        Libtorch::PyTorch => {
+            source::check_pytorch().map(|()| PathBuf::from("the PyTorch of your Python"))
+        }
+        Libtorch::Cached => match std::fs::canonicalize(place.libtorch_link()) {
+            Ok(folder) => Ok(folder),
+            Err(_) => bail!("not set up: run `cargo xtask setup`"),
+        },
+    }
+}
+
+/// One line about the chosen libtorch.
+pub fn describe(source: &Libtorch, place: &Place) -> String {
+    match source {
+        Libtorch::Own(folder) => format!("{} (your LIBTORCH)", folder.display()),
+        Libtorch::PyTorch => "the PyTorch of your Python (LIBTORCH_USE_PYTORCH)".to_string(),
+        Libtorch::Cached => match std::fs::canonicalize(place.libtorch_link()) {
+            Ok(folder) => format!("{LIBTORCH_VERSION} in {}", folder.display()),
+            Err(_) => "not set up".to_string(),
+        },
+    }
+}
+
+/// What the environment chooses, taken as ready: for a program that has looked already.
+pub fn prepared(place: &Place) -> Result<Native> {
+    Ok(Native {
+        source: Libtorch::from_environment(place)?,
+        link: place.libtorch_link(),
+    })
+}

@@ -1,0 +1,15 @@
+//! `test`: every test of the workspace, after the set-up that they need.
+
+use crate::paths::Place;
+use crate::{process, setup};
+use anyhow::Result;
+use std::process::ExitCode;
+
+/// `cargo xtask test [-- ARGS]`.
+pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    let native = setup::ensure(place, offline)?;
+    let mut cargo = process::cargo(&place.root, offline);
+    cargo.args(["test", "--workspace"]).args(args);
+    native.apply(&mut cargo);
+    Ok(process::pass_on(process::status(&mut cargo)?))
+}
