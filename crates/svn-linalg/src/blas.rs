@@ -45,7 +45,7 @@ fn leading_dimension(dim: (usize, usize), strides: &[isize]) -> Option<c_int> {
     let (rows, columns) = dim;
     let least = columns.max(1);
     let adjacent = columns <= 1 || strides[1] == 1;
-    if rows <= 1 {
+    if rows <= 1 || columns == 0 {
         return adjacent.then(|| blas_int(least));
     }
     let stride = usize::try_from(strides[0]).ok()?;

@@ -1,4 +1,4 @@
-//! Linear operators known by their action, and the direct and iterative solves that Stein variational Newton needs.
+#![doc = include_str!("../README.md")]
 #![deny(missing_docs, unsafe_code)]
 
 mod blas;

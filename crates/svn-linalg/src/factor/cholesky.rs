@@ -172,9 +172,9 @@ fn attempt_factor(
     lower.assign(&a);
     lower.diag_mut().mapv_inplace(|v| v + damping + jitter);
     let diagonal = lower.diag().to_owned();
-    match cholesky_lower(&mut lower) {
-        Ok(()) => {}
-        Err(info) if info > 0 => return Ok(Err(info.unsigned_abs() as usize - 1)),
+    let ended = match cholesky_lower(&mut lower) {
+        Ok(()) => None,
+        Err(info) if info > 0 => Some(info.unsigned_abs() as usize - 1),
         Err(info) => {
             return Err(FactorError::Lapack {
                 routine: "potrf",
@@ -182,14 +182,15 @@ fn attempt_factor(
                 info,
             });
         }
-    }
+    };
     let least = dim as f64 * f64::EPSILON;
     let weak = lower
         .diag()
         .iter()
         .zip(&diagonal)
+        .take(ended.unwrap_or(dim))
         .position(|(l, a)| l * l <= least * a || l.is_nan());
-    Ok(match weak {
+    Ok(match weak.or(ended) {
         Some(pivot) => Err(pivot),
         None => Ok(lower),
     })

@@ -1,0 +1,14 @@
+//! Tests of the public interface, each against a slow reference by another route.
+
+mod blas;
+mod cases;
+mod cg;
+mod factors;
+mod gram;
+mod input;
+mod kronecker;
+mod layout;
+mod minres;
+mod operators;
+mod reference;
+mod solvers;
