@@ -25,6 +25,7 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 #[command(
+    allow_negative_numbers = true,
     after_help = "Exit codes: 0 done, 2 bad arguments or input, 1 anything else (a fold that failed)."
 )]
 pub(super) struct BenchUci {
@@ -85,7 +86,7 @@ pub(super) struct Training {
     epochs: usize,
 
     /// Step size
-    #[arg(long, value_name = "RATE", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", value_parser = positive)]
     lr: Option<f64>,
 
     /// Rows of a batch
@@ -105,7 +106,7 @@ pub(super) struct Training {
     noise: Option<Noise>,
 
     /// Precision of the Gaussian prior
-    #[arg(long, value_name = "VALUE", value_parser = positive, allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", value_parser = positive)]
     prior_precision: Option<f64>,
 
     /// Curvature: full, diag or kfac
@@ -125,7 +126,7 @@ pub(super) struct Training {
     metric: Option<KernelMetric>,
 
     /// Bandwidth of the kernel: median, 2d or a number
-    #[arg(long, value_name = "VALUE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE")]
     bandwidth: Option<Bandwidth>,
 
     /// Newton system: direct or cg
@@ -133,11 +134,11 @@ pub(super) struct Training {
     solver: Option<Solver>,
 
     /// Levenberg damping, on the scale of the sum over the data
-    #[arg(long, value_name = "VALUE", value_parser = non_negative, allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
     damping: Option<f64>,
 
     /// Predicted change of a step at most, nats per row; 0 is no limit
-    #[arg(long, value_name = "VALUE", value_parser = non_negative, allow_negative_numbers = true)]
+    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
     trust_region: Option<f64>,
 
     /// Batches whose curvature is accumulated

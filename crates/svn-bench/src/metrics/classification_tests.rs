@@ -143,7 +143,7 @@ fn saturated_probabilities_still_rank() {
 #[test]
 fn absent_class_is_null_with_a_warning() {
     let (prediction, mut y) = classes(2, 20, 3);
-    y.iter_mut().for_each(|class| *class = *class % 2);
+    y.iter_mut().for_each(|class| *class %= 2);
     let metrics = classification_metrics(&prediction, &y).unwrap();
     assert_eq!(metrics.values["auroc"], None);
     assert_eq!(

@@ -1,11 +1,11 @@
 //! `records.jsonl`: one line per data set × method × fold, appended as runs finish, resumable, canonical at the end.
 
+mod entry;
 mod error;
-mod record;
 mod store;
 
+pub(crate) use entry::quantile;
+pub use entry::{Configuration, PartSizes, Record, SCHEMA, Timing};
 pub use error::RecordError;
-pub(crate) use record::quantile;
-pub use record::{Configuration, PartSizes, Record, SCHEMA, Timing};
 pub use store::RecordStore;
 pub(crate) use store::write_atomically;

@@ -1,0 +1,314 @@
+//! The command from outside: exact messages, exit codes, files, a run that is killed and resumed.
+
+mod support;
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use support::Ridge;
+use svn_bench::cli;
+
+const ARGUMENTS: &str = "SVN_TEST_ARGUMENTS";
+const DELAY: &str = "SVN_TEST_DELAY_MS";
+
+/// Not a test: the command with the test runner, for [`with_ridge`] to start as a process of its own.
+#[test]
+#[ignore = "started by other tests"]
+fn svn_with_ridge() {
+    let arguments = std::env::var(ARGUMENTS).expect("started by with_ridge");
+    let delay = std::env::var(DELAY).map_or(0, |text| text.parse().unwrap());
+    let runner = move |_| -> Result<Box<dyn svn_bench::experiment::FoldRunner>, _> {
+        Ok(Box::new(Ridge {
+            epoch_delay: Duration::from_millis(delay),
+            ..Ridge::default()
+        }))
+    };
+    let code = cli::run(
+        std::iter::once("svn")
+            .chain(arguments.split('\n'))
+            .map(Into::into),
+        &runner,
+    );
+    std::process::exit(i32::from(code));
+}
+
+fn with_ridge(arguments: &[&str], delay_ms: u64) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "svn_with_ridge", "--nocapture"])
+        .env(ARGUMENTS, arguments.join("\n"))
+        .env(DELAY, delay_ms.to_string())
+        .env_remove("SVN_DATA_MIRROR")
+        .env_remove("SVN_DATA_DIR")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn finish(child: Child) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+const SHORT: [&str; 7] = [
+    "bench-uci",
+    "--dataset",
+    "autompg",
+    "--epochs",
+    "3",
+    "--jobs",
+    "1",
+];
+
+fn short<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [SHORT.as_slice(), more].concat()
+}
+
+fn without_timings(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("records.jsonl")).unwrap();
+    text.lines()
+        .map(|line| line.split(",\"timing\":").next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn bad_arguments_are_one_line_and_exit_2() {
+    let number = "expected a whole number, at least 1";
+    let rate = "expected a positive finite number";
+    for (arguments, message) in [
+        (vec!["--particles", "0"], format!("invalid value '0' for '--particles <N>': {number}")),
+        (vec!["--particles", "-3"], format!("invalid value '-3' for '--particles <N>': {number}")),
+        (vec!["--particles", "five"], format!("invalid value 'five' for '--particles <N>': {number}")),
+        (vec!["--folds", "1"], "invalid value '1' for '--folds <K>': expected a whole number, at least 2".to_owned()),
+        (vec!["--epochs", "0"], format!("invalid value '0' for '--epochs <N>': {number}")),
+        (vec!["--jobs", "0"], format!("invalid value '0' for '--jobs <N>': {number}")),
+        (vec!["--ring", "0"], format!("invalid value '0' for '--ring <N>': {number}")),
+        (vec!["--hidden", "50,0"], format!("invalid value '0' for '--hidden <UNITS>': {number}")),
+        (vec!["--lr", "-0.1"], format!("invalid value '-0.1' for '--lr <RATE>': {rate}")),
+        (vec!["--lr", "nan"], format!("invalid value 'nan' for '--lr <RATE>': {rate}")),
+        (vec!["--lr", "0"], format!("invalid value '0' for '--lr <RATE>': {rate}")),
+        (vec!["--prior-precision", "inf"], format!("invalid value 'inf' for '--prior-precision <VALUE>': {rate}")),
+        (
+            vec!["--damping", "-1"],
+            "invalid value '-1' for '--damping <VALUE>': expected a finite number, 0 or more".to_owned(),
+        ),
+        (
+            vec!["--bandwidth", "-1"],
+            "invalid value '-1' for '--bandwidth <VALUE>': expected median, 2d or a positive number".to_owned(),
+        ),
+        (
+            vec!["--method", "sgd"],
+            "invalid value 'sgd' for '--method <NAME>': unknown method `sgd`; known: ensemble, wgd, svgd, svn".to_owned(),
+        ),
+        (
+            vec!["--coupling", "none"],
+            "invalid value 'none' for '--coupling <NAME>': expected exact, gram, block-repulsion, block-diagonal"
+                .to_owned(),
+        ),
+        (
+            vec!["--noise", "loud"],
+            "invalid value 'loud' for '--noise <NAME>': expected homoscedastic, heteroscedastic".to_owned(),
+        ),
+        (vec!["--protocol", "mine"], "invalid value 'mine' for '--protocol <NAME>': expected paper or standard".to_owned()),
+        (vec!["--rate", "1"], "unexpected argument '--rate' found".to_owned()),
+        (vec!["--all"], "the argument '--dataset <NAME>' cannot be used with '--all'".to_owned()),
+    ] {
+        let mut command = cargo_bin_cmd!("svn");
+        let assert = command.args(["bench-uci", "--dataset", "yacht"]).args(&arguments).assert().code(2);
+        let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+        assert_eq!(stderr, format!("error: {message}; see --help\n"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn unknown_names_and_missing_files_are_one_line_and_exit_2() {
+    let (data, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run = |arguments: &[&str]| {
+        let out = out.path().join("out");
+        let all = [&["bench-uci", "--out", out.to_str().unwrap()], arguments].concat();
+        finish(with_ridge(&all, 0))
+    };
+    let (code, _, stderr) = run(&["--dataset", "yaht"]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.starts_with("error: unknown data set `yaht`; known: yacht, energy,"),
+        "{stderr}"
+    );
+    assert_eq!(stderr.lines().count(), 1);
+
+    let folder = data.path().to_str().unwrap();
+    let (code, _, stderr) = run(&["--dataset", "yacht", "--data", folder]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.starts_with(&format!(
+            "error: data set `yacht` not found: looked for yacht.csv and yacht.csv.gz in {folder} (--data), "
+        )) && stderr.ends_with("; fetch it with `cargo xtask fetch-data yacht` or name its folder with --data DIR\n"),
+        "{stderr}"
+    );
+    std::fs::write(
+        data.path().join("yacht.csv.gz"),
+        "<html>404 Not Found</html>",
+    )
+    .unwrap();
+    let (code, _, stderr) = run(&["--dataset", "yacht", "--data", folder]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("yacht.csv.gz: this is an HTML page, not data"),
+        "{stderr}"
+    );
+
+    let fails = |arguments: &[&str], message: &str| {
+        let (code, _, stderr) = run(&[&["--dataset", "autompg"], arguments].concat());
+        assert_eq!((code, stderr), (2, format!("error: {message}\n")));
+    };
+    fails(
+        &["--batch-size", "300"],
+        "--batch-size 300: expected at most the 250 training rows of autompg",
+    );
+    fails(
+        &["--folds", "400"],
+        "data set `autompg`: 392 rows are too few for 400 folds: the test part of fold 392 would be empty",
+    );
+    fails(
+        &["--method", "wgd", "--hessian", "full"],
+        "wgd has no --hessian",
+    );
+    assert!(
+        !out.path().join("out").exists(),
+        "bad input leaves nothing behind"
+    );
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for (arguments, text) in [
+        (vec!["--help"], "bench-uci"),
+        (vec!["--version"], "svn 0."),
+        (vec!["bench-uci", "--help"], "--trust-region <VALUE>"),
+    ] {
+        let assert = cargo_bin_cmd!("svn").args(&arguments).assert().success();
+        assert!(
+            String::from_utf8_lossy(&assert.get_output().stdout).contains(text),
+            "{arguments:?}"
+        );
+    }
+    cargo_bin_cmd!("svn").assert().code(2);
+}
+
+#[test]
+fn a_run_leaves_records_summary_report_and_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let (code, stdout, stderr) = finish(with_ridge(
+        &short(&["--dataset", "breast", "--out", out]),
+        0,
+    ));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("autompg svn fold 5/5: nll "), "{stderr}");
+    let svn_line = stdout
+        .lines()
+        .find(|line| line.contains("autompg") && line.contains("svn"))
+        .unwrap();
+    assert!(
+        svn_line.contains("5/5") && svn_line.contains("3.94 ± 0.99"),
+        "{svn_line}"
+    );
+    let mut files: Vec<_> = folder
+        .path()
+        .read_dir()
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "curve-autompg.svg",
+            "curve-breast.svg",
+            "nll.svg",
+            "records.jsonl",
+            "report.md",
+            "summary.json"
+        ]
+    );
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
+    assert_eq!(summary["schema"], 1);
+    let results = summary["results"].as_array().unwrap();
+    assert_eq!(results.len(), 6);
+    for result in results {
+        assert_eq!(result["folds"], 5);
+        assert!(
+            result["metrics"]["nll"]["mean"].is_f64() && result["metrics"]["nll"]["se"].is_f64()
+        );
+        assert!(result["step_ms"]["median"].is_f64() && result["paper"].is_object());
+    }
+    assert!(read("report.md").contains("| autompg | svn | 5/5 |"));
+
+    // A rerun does nothing and says the same, quietly.
+    let before = read("records.jsonl");
+    let (code, again, stderr) = finish(with_ridge(
+        &short(&["--dataset", "breast", "--out", out, "-q"]),
+        0,
+    ));
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(again.contains(svn_line));
+    assert_eq!(read("records.jsonl"), before);
+}
+
+#[test]
+fn a_killed_run_resumes_and_loses_nothing() {
+    let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run =
+        |folder: &Path, delay| with_ridge(&short(&["--out", folder.to_str().unwrap()]), delay);
+    assert_eq!(finish(run(whole.path(), 0)).0, 0);
+
+    let mut child = run(cut.path(), 40);
+    let start = Instant::now();
+    let records = cut.path().join("records.jsonl");
+    let lines = || std::fs::read_to_string(&records).map_or(0, |text| text.matches('\n').count());
+    while lines() < 3 {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "three folds take half a second"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let done = lines();
+    assert!((3..15).contains(&done), "{done}");
+
+    let (code, _, stderr) = finish(run(cut.path(), 0));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(
+        stderr.contains(&format!(
+            "{done} runs are done already, {} to go",
+            15 - done
+        )),
+        "{stderr}"
+    );
+    assert_eq!(without_timings(cut.path()), without_timings(whole.path()));
+}
+
+#[test]
+fn a_folder_with_other_files_of_that_name_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("records.jsonl"), "hello\n").unwrap();
+    let (code, _, stderr) = finish(with_ridge(
+        &short(&["--out", folder.path().to_str().unwrap()]),
+        0,
+    ));
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("records.jsonl, line 1: not a record"),
+        "{stderr}"
+    );
+}
