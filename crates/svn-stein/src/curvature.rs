@@ -1,0 +1,271 @@
+//! Products with the curvature matrices of all particles.
+//!
+//! ```text
+//! low rank   H_p u = w J_pᵀ (J_p u) + δ u
+//! diagonal   H_p u = h_p ∘ u
+//! dense      H_p u
+//! metric     M = (1/N) Σ_p H_p
+//! ```
+
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
+
+use crate::error::SteinError;
+use crate::target::{Curvature, LowRank};
+
+impl Curvature<'_> {
+    /// The same curvature for a shorter time (array views do not shorten by themselves).
+    pub fn reborrow(&self) -> Curvature<'_> {
+        match self {
+            Self::LowRank(low) => Curvature::LowRank(LowRank {
+                rows: low.rows.view(),
+                weight: low.weight,
+                shift: low.shift,
+            }),
+            Self::Diagonal(h) => Curvature::Diagonal(h.view()),
+            Self::Dense(h) => Curvature::Dense(h.view()),
+        }
+    }
+
+    /// Number of particles `N` and dimension `d`.
+    pub fn shape(&self) -> (usize, usize) {
+        match self {
+            Self::LowRank(low) => (low.rows.dim().0, low.rows.dim().2),
+            Self::Diagonal(h) => h.dim(),
+            Self::Dense(h) => (h.dim().0, h.dim().1),
+        }
+    }
+
+    /// Check shape, finiteness and the signs of weight and shift.
+    ///
+    /// # Errors
+    /// [`SteinError::Shape`], [`SteinError::NonFinite`] naming the particle, or [`SteinError::Setting`] for a negative
+    /// weight, shift or diagonal entry.
+    pub fn validate(&self, particles: usize, dim: usize) -> Result<(), SteinError> {
+        let (found, expected) = match self {
+            Self::LowRank(low) => (
+                low.rows.shape().to_vec(),
+                vec![particles, low.rows.dim().1, dim],
+            ),
+            Self::Diagonal(h) => (h.shape().to_vec(), vec![particles, dim]),
+            Self::Dense(h) => (h.shape().to_vec(), vec![particles, dim, dim]),
+        };
+        if found != expected {
+            return Err(SteinError::Shape {
+                what: "curvature",
+                found,
+                expected,
+            });
+        }
+        for p in 0..particles {
+            let finite = match self {
+                Self::LowRank(low) => low
+                    .rows
+                    .index_axis(Axis(0), p)
+                    .iter()
+                    .all(|x| x.is_finite()),
+                Self::Diagonal(h) => h.row(p).iter().all(|x| x.is_finite()),
+                Self::Dense(h) => h.index_axis(Axis(0), p).iter().all(|x| x.is_finite()),
+            };
+            if !finite {
+                return Err(SteinError::NonFinite {
+                    what: "curvature",
+                    particle: p,
+                });
+            }
+        }
+        match self {
+            Self::LowRank(low) => {
+                for (name, value) in [
+                    ("curvature.weight", low.weight),
+                    ("curvature.shift", low.shift),
+                ] {
+                    if !(value.is_finite() && value >= 0.0) {
+                        return Err(SteinError::Setting {
+                            name,
+                            value: value.to_string(),
+                            expected: "a non-negative number",
+                        });
+                    }
+                }
+            }
+            Self::Diagonal(h) => {
+                if let Some(&value) = h.iter().find(|&&x| x < 0.0) {
+                    return Err(SteinError::Setting {
+                        name: "curvature.diagonal",
+                        value: value.to_string(),
+                        expected: "non-negative entries",
+                    });
+                }
+            }
+            Self::Dense(_) => {}
+        }
+        Ok(())
+    }
+
+    /// `out_p = (H_p + damping · I) u_p` for all particles.
+    ///
+    /// # Shapes
+    /// `u`, `out`: `N × d`.
+    pub fn apply_into(
+        &self,
+        u: ArrayView2<'_, f64>,
+        damping: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        match self {
+            Self::LowRank(low) => {
+                let mut projected = Array1::zeros(low.rows.dim().1);
+                for p in 0..u.nrows() {
+                    let rows = low.rows.index_axis(Axis(0), p);
+                    general_mat_vec_mul(1.0, &rows, &u.row(p), 0.0, &mut projected);
+                    out.row_mut(p).assign(&u.row(p));
+                    general_mat_vec_mul(
+                        low.weight,
+                        &rows.t(),
+                        &projected,
+                        low.shift + damping,
+                        &mut out.row_mut(p),
+                    );
+                }
+            }
+            Self::Diagonal(h) => {
+                Zip::from(&mut out)
+                    .and(u)
+                    .and(h)
+                    .for_each(|o, &u, &h| *o = (h + damping) * u);
+            }
+            Self::Dense(h) => {
+                for p in 0..u.nrows() {
+                    out.row_mut(p).assign(&u.row(p));
+                    general_mat_vec_mul(
+                        1.0,
+                        &h.index_axis(Axis(0), p),
+                        &u.row(p),
+                        damping,
+                        &mut out.row_mut(p),
+                    );
+                }
+            }
+        }
+    }
+
+    /// `out_m = (H_p + damping · I) u_m`: the curvature of *one* particle times many vectors.
+    ///
+    /// # Shapes
+    /// `u`, `out`: `k × d`.
+    pub(crate) fn apply_one_into(
+        &self,
+        p: usize,
+        u: ArrayView2<'_, f64>,
+        damping: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        match self {
+            Self::LowRank(low) => {
+                let rows = low.rows.index_axis(Axis(0), p);
+                let projected = u.dot(&rows.t());
+                out.assign(&u);
+                general_mat_mul(low.weight, &projected, &rows, low.shift + damping, &mut out);
+            }
+            Self::Diagonal(h) => {
+                for (mut out, u) in out.rows_mut().into_iter().zip(u.rows()) {
+                    Zip::from(&mut out)
+                        .and(&u)
+                        .and(&h.row(p))
+                        .for_each(|o, &u, &h| *o = (h + damping) * u);
+                }
+            }
+            Self::Dense(h) => {
+                out.assign(&u);
+                general_mat_mul(1.0, &u, &h.index_axis(Axis(0), p), damping, &mut out);
+            }
+        }
+    }
+
+    /// `u_pᵀ H_p u_p` of every particle, undamped.
+    pub fn quadratic(&self, u: ArrayView2<'_, f64>) -> Array1<f64> {
+        Array1::from_shape_fn(u.nrows(), |p| {
+            let u = u.row(p);
+            match self {
+                Self::LowRank(low) => {
+                    let projected = low.rows.index_axis(Axis(0), p).dot(&u);
+                    low.weight * projected.dot(&projected) + low.shift * u.dot(&u)
+                }
+                Self::Diagonal(h) => h.row(p).iter().zip(u).map(|(&h, &u)| h * u * u).sum(),
+                Self::Dense(h) => u.dot(&h.index_axis(Axis(0), p).dot(&u)),
+            }
+        })
+    }
+
+    /// `out = x M` with `M = (1/N) Σ_p H_p`; every row of `x` is one vector.
+    pub fn mean_apply_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        let (n, _) = self.shape();
+        let inverse = 1.0 / n as f64;
+        match self {
+            Self::LowRank(low) => {
+                Zip::from(&mut out)
+                    .and(x)
+                    .for_each(|o, &x| *o = low.shift * x);
+                let mut projected = Array2::zeros((x.nrows(), low.rows.dim().1));
+                for p in 0..n {
+                    let rows = low.rows.index_axis(Axis(0), p);
+                    general_mat_mul(1.0, &x, &rows.t(), 0.0, &mut projected);
+                    general_mat_mul(low.weight * inverse, &projected, &rows, 1.0, &mut out);
+                }
+            }
+            Self::Diagonal(_) => {
+                let mean = self.mean_diagonal();
+                Zip::from(out.rows_mut())
+                    .and(x.rows())
+                    .for_each(|mut o, x| {
+                        Zip::from(&mut o)
+                            .and(&x)
+                            .and(&mean)
+                            .for_each(|o, &x, &m| *o = x * m);
+                    });
+            }
+            Self::Dense(h) => {
+                out.fill(0.0);
+                for p in 0..n {
+                    general_mat_mul(inverse, &x, &h.index_axis(Axis(0), p), 1.0, &mut out);
+                }
+            }
+        }
+    }
+
+    /// Diagonal of `M = (1/N) Σ_p H_p`.
+    pub fn mean_diagonal(&self) -> Array1<f64> {
+        let (n, d) = self.shape();
+        let inverse = 1.0 / n as f64;
+        let mut mean = Array1::zeros(d);
+        match self {
+            Self::LowRank(low) => {
+                for row in low.rows.rows() {
+                    mean.zip_mut_with(&row, |m, &j| *m += low.weight * inverse * j * j);
+                }
+                mean += low.shift;
+            }
+            Self::Diagonal(h) => {
+                for row in h.rows() {
+                    mean.scaled_add(inverse, &row);
+                }
+            }
+            Self::Dense(h) => {
+                for block in h.outer_iter() {
+                    mean.scaled_add(inverse, &block.diag());
+                }
+            }
+        }
+        mean
+    }
+
+    /// A typical eigenvalue of the part that is always there: `δ` for low rank, the mean diagonal otherwise. The
+    /// relative ridge of the Newton system is measured against it.
+    pub(crate) fn scale(&self) -> f64 {
+        match self {
+            Self::LowRank(LowRank { shift, .. }) => *shift,
+            Self::Diagonal(_) | Self::Dense(_) => self.mean_diagonal().mean().unwrap_or(0.0).abs(),
+        }
+    }
+}

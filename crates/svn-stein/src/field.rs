@@ -1,0 +1,112 @@
+//! First-order fields: the direction each particle moves in, ascent on the log density plus repulsion.
+//!
+//! ```text
+//! ensemble  v_m = s_m
+//! SVGD      v_m = (1/N) Σ_p [ K_pm s_p + G_pm ]
+//! WGD, KDE  v_m = s_m + Σ_p G_pm / Σ_p K_mp                 (G_pm = −G_mp = −∇_{φ_m} k(φ_m, φ_p))
+//! WGD, SGE  v_m = s_m + [ (K + η I)⁻¹ Σ_p G_p· ]_m
+//! ```
+//!
+//! References: Liu & Wang (2016), arXiv 1608.04471; D'Angelo & Fortuin (2021), arXiv 2106.11642 (WGD);
+//! Li & Turner (2018), arXiv 1705.07107 (the Stein gradient estimator).
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use serde::{Deserialize, Serialize};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
+
+use crate::error::SteinError;
+use crate::gram::KernelGram;
+
+/// Estimate of `∇ log q` of the particles' own density in [`wgd_into`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DensityEstimator {
+    /// Kernel density estimate.
+    Kde,
+    /// Stein gradient estimator with ridge `η > 0`.
+    Sge {
+        /// Ridge `η` added to `K`.
+        ridge: f64,
+    },
+}
+
+/// Sizes of the two parts of a field, from which kernel health is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FieldNorms {
+    /// Frobenius norm of the drive (the part with the score).
+    pub drive: f64,
+    /// Frobenius norm of the repulsion.
+    pub repulsion: f64,
+}
+
+/// SVGD field with the drive scaled by `temper` (one for SVGD, below one while annealing).
+///
+/// # Shapes
+/// `score`, `repulsion` (scratch, left holding the repulsion), `out`: `N × d`.
+pub fn svgd_into(
+    gram: &KernelGram,
+    score: ArrayView2<'_, f64>,
+    temper: f64,
+    mut repulsion: ArrayViewMut2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+) -> FieldNorms {
+    let inverse = 1.0 / gram.particles() as f64;
+    general_mat_mul(inverse * temper, &gram.kernel(), &score, 0.0, &mut out);
+    gram.repulsion_into(repulsion.view_mut());
+    repulsion *= inverse;
+    let norms = FieldNorms {
+        drive: norm(out.view()),
+        repulsion: norm(repulsion.view()),
+    };
+    out += &repulsion;
+    norms
+}
+
+/// WGD field; shapes as for [`svgd_into`].
+///
+/// # Errors
+/// [`SteinError::Singular`] if the Stein gradient estimator's matrix cannot be factorised.
+pub fn wgd_into(
+    gram: &KernelGram,
+    score: ArrayView2<'_, f64>,
+    estimator: DensityEstimator,
+    mut repulsion: ArrayViewMut2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+) -> Result<FieldNorms, SteinError> {
+    gram.repulsion_into(repulsion.view_mut());
+    match estimator {
+        DensityEstimator::Kde => {
+            for (m, mut row) in repulsion.rows_mut().into_iter().enumerate() {
+                row /= gram.kernel().row(m).sum();
+            }
+        }
+        DensityEstimator::Sge { ridge } => {
+            let mut matrix: Array2<f64> = gram.kernel().to_owned();
+            matrix.diag_mut().mapv_inplace(|x| x + ridge);
+            let singular = |reason: String| SteinError::Singular {
+                coupling: "Stein gradient estimator",
+                size: gram.particles(),
+                reason,
+            };
+            let factor = Cholesky::factorize(matrix.view(), &CholeskyParams::default())
+                .map_err(|e| singular(e.to_string()))?;
+            let solved = factor
+                .solve(repulsion.view())
+                .map_err(|e| singular(e.to_string()))?;
+            repulsion.assign(&solved);
+        }
+    }
+    out.assign(&score);
+    out += &repulsion;
+    Ok(FieldNorms {
+        drive: norm(score),
+        repulsion: norm(repulsion.view()),
+    })
+}
+
+/// Frobenius norm.
+pub(crate) fn norm(x: ArrayView2<'_, f64>) -> f64 {
+    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+}

@@ -1,0 +1,234 @@
+//! The particle methods and their settings.
+
+use serde::{Deserialize, Serialize};
+
+use crate::damping::Damping;
+use crate::error::SteinError;
+use crate::field::DensityEstimator;
+use crate::gram::KernelSettings;
+use crate::rate::{Rate, StepRule};
+use crate::repulsion::Coupling;
+use crate::system::Solver;
+
+/// Step of a first-order method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirstOrder {
+    /// How the field becomes a step.
+    pub rule: StepRule,
+    /// Step size.
+    pub rate: Rate,
+}
+
+impl FirstOrder {
+    /// Plain steps of constant size.
+    pub fn plain(rate: f64) -> Self {
+        Self {
+            rule: StepRule::Plain,
+            rate: Rate::constant(rate),
+        }
+    }
+
+    /// Adam with a constant rate.
+    pub fn adam(rate: f64) -> Self {
+        Self {
+            rule: StepRule::adam(),
+            rate: Rate::constant(rate),
+        }
+    }
+}
+
+/// Settings of the Stein variational Newton methods.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `kernel` | RBF, curvature metric, median | interaction | [`KernelSettings`] |
+/// | `coupling` | `gram` | blocks of the Hessian kept | [`Coupling`] |
+/// | `solver` | `auto` | how the system is solved | [`Solver`] |
+/// | `ridge` | 1e-6 | `ρ = ridge · μ / N` for nearly singular `K` | ≥ 0 |
+/// | `rate` | 1, constant | step size `ε` | > 0 |
+/// | `damping` | constant 0 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
+/// | `trust_region` | none | bound in nats on `ε² V_mᵀ H_m V_m` | > 0 |
+/// | `lift` | `kernel` | how `α` becomes a step | [`Lift`] |
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Newton {
+    /// Interaction.
+    pub kernel: KernelSettings,
+    /// Blocks of the Hessian that are kept.
+    pub coupling: Coupling,
+    /// How the system is solved.
+    pub solver: Solver,
+    /// Relative ridge.
+    pub ridge: f64,
+    /// Step size.
+    pub rate: Rate,
+    /// Levenberg damping.
+    pub damping: Damping,
+    /// Largest predicted change `ε² V_mᵀ H_m V_m` of a particle, in nats (for example `0.05 n` for `n` data rows).
+    pub trust_region: Option<f64>,
+    /// How the solution becomes a step.
+    pub lift: Lift,
+}
+
+impl Default for Newton {
+    fn default() -> Self {
+        Self {
+            kernel: KernelSettings {
+                metric: crate::gram::Metric::Curvature,
+                ..KernelSettings::default()
+            },
+            coupling: Coupling::Gram,
+            solver: Solver::Auto,
+            ridge: 1e-6,
+            rate: Rate::constant(1.0),
+            damping: Damping::Constant(0.0),
+            trust_region: None,
+            lift: Lift::Kernel,
+        }
+    }
+}
+
+/// How the solution `α` of the Newton system becomes the step `V`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Lift {
+    /// `V_m = Σ_n K_mn α_n`: the map in the space of the kernel.
+    Kernel,
+    /// `V_m = α_m`, for block-diagonal coupling only: its blocks ignore each other, and summing their solutions
+    /// overshoots by up to `N` when the particles are close in the kernel's metric.
+    Particle,
+}
+
+/// A particle method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "name")]
+#[non_exhaustive]
+pub enum Method {
+    /// Independent particles climbing the log density: a deep ensemble of MAP estimates.
+    Ensemble {
+        /// Step.
+        step: FirstOrder,
+    },
+    /// Wasserstein gradient descent: score minus an estimate of `∇ log q` of the particles.
+    Wgd {
+        /// Interaction.
+        kernel: KernelSettings,
+        /// Estimate of `∇ log q`.
+        estimator: DensityEstimator,
+        /// Step.
+        step: FirstOrder,
+    },
+    /// Stein variational gradient descent.
+    Svgd {
+        /// Interaction.
+        kernel: KernelSettings,
+        /// Step.
+        step: FirstOrder,
+    },
+    /// Stein variational Newton.
+    Svn(Newton),
+}
+
+impl Method {
+    /// Name as written in settings.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ensemble { .. } => "ensemble",
+            Self::Wgd { .. } => "wgd",
+            Self::Svgd { .. } => "svgd",
+            Self::Svn(_) => "svn",
+        }
+    }
+
+    /// Whether a step asks the target for curvature.
+    pub fn needs_curvature(&self) -> bool {
+        match self {
+            Self::Ensemble { .. } => false,
+            Self::Wgd { kernel, .. } | Self::Svgd { kernel, .. } => kernel.needs_curvature(),
+            Self::Svn(_) => true,
+        }
+    }
+
+    /// Check every setting.
+    ///
+    /// # Errors
+    /// [`SteinError::Setting`].
+    pub fn validate(&self) -> Result<(), SteinError> {
+        match self {
+            Self::Ensemble { step } => step.validate(),
+            Self::Wgd {
+                kernel,
+                estimator,
+                step,
+            } => {
+                if let DensityEstimator::Sge { ridge } = *estimator {
+                    positive("estimator.sge.ridge", ridge)?;
+                }
+                kernel.validate()?;
+                step.validate()
+            }
+            Self::Svgd { kernel, step } => {
+                kernel.validate()?;
+                step.validate()
+            }
+            Self::Svn(newton) => newton.validate(),
+        }
+    }
+}
+
+impl FirstOrder {
+    fn validate(&self) -> Result<(), SteinError> {
+        self.rule.validate()?;
+        self.rate.validate()
+    }
+}
+
+impl Newton {
+    /// Check every setting.
+    ///
+    /// # Errors
+    /// [`SteinError::Setting`].
+    pub fn validate(&self) -> Result<(), SteinError> {
+        self.kernel.validate()?;
+        self.rate.validate()?;
+        self.damping.validate()?;
+        if let Some(bound) = self.trust_region {
+            positive("trust_region", bound)?;
+        }
+        if !(self.ridge.is_finite() && self.ridge >= 0.0) {
+            return Err(SteinError::Setting {
+                name: "ridge",
+                value: self.ridge.to_string(),
+                expected: "a non-negative number",
+            });
+        }
+        match self.solver {
+            Solver::Cg {
+                tolerance,
+                max_iterations,
+            }
+            | Solver::Minres {
+                tolerance,
+                max_iterations,
+            } => {
+                positive("solver.tolerance", tolerance)?;
+                positive("solver.max_iterations", max_iterations as f64)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn positive(name: &'static str, value: f64) -> Result<(), SteinError> {
+    if value.is_finite() && value > 0.0 {
+        Ok(())
+    } else {
+        Err(SteinError::Setting {
+            name,
+            value: value.to_string(),
+            expected: "a positive number",
+        })
+    }
+}

@@ -1,0 +1,98 @@
+//! What a particle method carries from step to step: everything a resumed run needs.
+
+use ndarray::{Array2, ArrayView2};
+use serde::{Deserialize, Serialize};
+
+use crate::error::SteinError;
+use crate::rate::Moments;
+
+/// Particles and the memory of the method, serialisable.
+///
+/// Made by [`Sampler::init`](crate::Sampler::init). Continuing from a saved state gives the same bytes as never having
+/// stopped: random numbers are a function of seed, step and particle.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    pub(crate) particles: Array2<f64>,
+    /// Where the particles were before the last step.
+    pub(crate) anchor: Array2<f64>,
+    pub(crate) moments: Moments,
+    pub(crate) seed: u64,
+    pub(crate) step: u64,
+    pub(crate) damping: f64,
+    /// Factor on the rate after rejected steps.
+    pub(crate) backoff: f64,
+    pub(crate) rejections: usize,
+}
+
+impl State {
+    /// Positions, `N × d`.
+    pub fn particles(&self) -> ArrayView2<'_, f64> {
+        self.particles.view()
+    }
+
+    /// Steps taken.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Levenberg damping `λ` of the next step.
+    pub fn damping(&self) -> f64 {
+        self.damping
+    }
+
+    /// Seed of the noise.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Put the particles elsewhere, for instance back to the best validation checkpoint. The memory of the method stays.
+    ///
+    /// # Errors
+    /// [`SteinError::Shape`] if the shape differs, [`SteinError::NonFinite`] naming the particle.
+    pub fn replace_particles(&mut self, particles: ArrayView2<'_, f64>) -> Result<(), SteinError> {
+        if particles.dim() != self.particles.dim() {
+            return Err(SteinError::Shape {
+                what: "particles",
+                found: particles.shape().to_vec(),
+                expected: self.particles.shape().to_vec(),
+            });
+        }
+        check_particles(particles)?;
+        self.particles.assign(&particles);
+        self.anchor.assign(&particles);
+        Ok(())
+    }
+
+    /// Put particle `p` back to where the last step began; false if it is there already.
+    pub(crate) fn roll_back(&mut self, p: usize) -> bool {
+        if p >= self.particles.nrows() || self.particles.row(p) == self.anchor.row(p) {
+            return false;
+        }
+        let (anchor, mut row) = (self.anchor.row(p), self.particles.row_mut(p));
+        row.assign(&anchor);
+        true
+    }
+}
+
+/// Non-empty and finite.
+pub(crate) fn check_particles(particles: ArrayView2<'_, f64>) -> Result<(), SteinError> {
+    let (n, d) = particles.dim();
+    if n == 0 || d == 0 {
+        return Err(SteinError::Empty {
+            particles: n,
+            dim: d,
+        });
+    }
+    match particles
+        .rows()
+        .into_iter()
+        .position(|row| !row.iter().all(|x| x.is_finite()))
+    {
+        Some(particle) => Err(SteinError::NonFinite {
+            what: "position",
+            particle,
+        }),
+        None => Ok(()),
+    }
+}
