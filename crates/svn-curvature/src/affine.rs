@@ -22,7 +22,7 @@ use crate::layer::{Conv2d, Window, pair};
 type Torch<T> = std::result::Result<T, TchError>;
 
 /// Where an affine layer's parameters lie in the flat vector, and how big it is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AffineBlock {
     /// Index and name of the layer, for errors.
     pub label: String,
@@ -39,7 +39,7 @@ pub(crate) struct AffineBlock {
 }
 
 /// A convolution together with the sizes it meets.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConvGeometry {
     pub conv: Conv2d,
     pub input: [usize; 2],
@@ -60,6 +60,19 @@ impl AffineBlock {
     /// `L`, positions per sample.
     pub fn positions(&self) -> usize {
         self.conv.as_ref().map_or(1, |g| g.output[0] * g.output[1])
+    }
+
+    /// `K'`: fan-in, and one more if there is a bias.
+    pub fn homogeneous_fan_in(&self) -> usize {
+        self.fan_in + usize::from(self.has_bias())
+    }
+
+    /// Number of values per sample and root column that the largest intermediate tensor holds.
+    pub fn values_per_column(&self) -> usize {
+        match &self.conv {
+            None => self.outputs.max(self.fan_in),
+            Some(g) => g.output[0] * g.output[1] * self.fan_in.max(self.outputs),
+        }
     }
 
     /// `W`: a view, `N × O × K`.

@@ -1,6 +1,6 @@
 //! What can go wrong between a network and its curvature, with the numbers inside.
 
-use std::convert::Infallible as LayoutError;
+use svn_linalg::LayoutError;
 use tch::{Device, Kind, TchError};
 
 /// Error of every fallible call of this crate.
@@ -92,6 +92,71 @@ pub enum CurvatureError {
     NonFiniteInput {
         /// Row within the batch, from 0.
         row: usize,
+    },
+    /// A target that the loss cannot take.
+    #[error("target in row {row} is {value}, must be {expected}")]
+    Target {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// The value found.
+        value: f64,
+        /// What it must be.
+        expected: String,
+    },
+    /// Curvatures of different networks, layers or particles that were to be combined.
+    #[error("{what} is about {found}, expected {expected}")]
+    Subject {
+        /// Which argument.
+        what: &'static str,
+        /// Particles, parameters and layers it must be about.
+        expected: String,
+        /// Particles, parameters and layers it is about.
+        found: String,
+    },
+    /// An index of a particle that is too large.
+    #[error("there is no particle {particle} among {particles}, counted from 0")]
+    NoSuchParticle {
+        /// The index.
+        particle: usize,
+        /// How many there are.
+        particles: usize,
+    },
+    /// A number outside its range.
+    #[error("{name} must be {range}, found {found}")]
+    OutOfRange {
+        /// Name of the setting.
+        name: &'static str,
+        /// The values allowed, in words.
+        range: &'static str,
+        /// The value found.
+        found: f64,
+    },
+    /// A curvature was to be finished before any batch was accumulated.
+    #[error("no batch was accumulated, so there is no curvature to finish")]
+    NothingAccumulated,
+    /// A decomposition failed.
+    #[error("curvature factor {factor} of particle {particle} at layer {layer}: {source}")]
+    Factor {
+        /// `A` (inputs) or `G` (cotangents).
+        factor: &'static str,
+        /// Index of the particle.
+        particle: usize,
+        /// Index and name of the layer.
+        layer: String,
+        /// What the linear algebra says.
+        source: svn_linalg::FactorError,
+    },
+    /// A damped curvature could not be factored.
+    #[error(transparent)]
+    Damping(#[from] svn_linalg::FactorError),
+    /// Numbers the linear algebra cannot work with.
+    #[error(transparent)]
+    Input(#[from] svn_linalg::InputError),
+    /// A noise level that is no standard deviation.
+    #[error("noise standard deviation must be positive and finite, found {found}")]
+    Noise {
+        /// The value found.
+        found: f64,
     },
     /// The parameters have no layout, as when a layer has more of them than fit in memory.
     #[error(transparent)]

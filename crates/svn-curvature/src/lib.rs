@@ -4,17 +4,25 @@
 mod affine;
 pub mod convert;
 mod error;
+mod family;
 mod layer;
-mod layout;
 mod linearization;
+mod loss;
+mod moments;
 mod network;
+mod subject;
 mod tape;
 
 pub use error::CurvatureError;
+pub use family::{
+    Accumulate, Diag, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Homogeneous, HomogeneousFactor, Kfac,
+    KfacAccumulator, ParticleCurvature,
+};
 pub use layer::{Activation, Conv2d, Layer, Pool2d};
-pub use layout::ParameterLayout;
 pub use linearization::Linearization;
+pub use loss::Loss;
 pub use network::Sequential;
+pub use svn_linalg::ParameterLayout;
 
 /// Result of this crate's fallible calls.
 pub type Result<T> = std::result::Result<T, CurvatureError>;

@@ -8,8 +8,6 @@
 //! Only the forward pass is kept: each affine layer's inputs and the derivatives in between. A product with `k` columns
 //! pulls `k` cotangents per sample back through the layers, by hand, all particles and samples at once.
 
-use std::sync::Arc;
-
 use ndarray::ArrayViewMut3;
 use tch::{Device, Kind, Tensor};
 
@@ -17,35 +15,31 @@ use crate::Result;
 use crate::affine::AffineBlock;
 use crate::convert;
 use crate::error::{CurvatureError, check_shape};
+use crate::subject::{Subject, all_finite, check_layer_finite};
 use crate::tape::Record;
 
 /// What [`Sequential::linearize`](crate::Sequential::linearize) gives.
 #[derive(Debug)]
 pub struct Linearization {
-    blocks: Arc<[AffineBlock]>,
+    subject: Subject,
     records: Vec<Record>,
     outputs: Tensor,
-    first: usize,
 }
 
 impl Linearization {
-    pub(crate) fn new(blocks: Arc<[AffineBlock]>, records: Vec<Record>, outputs: Tensor) -> Self {
-        Self {
-            blocks,
-            records,
-            outputs,
-            first: 0,
-        }
+    pub(crate) fn new(subject: Subject, records: Vec<Record>, outputs: Tensor) -> Self {
+        Self { subject, records, outputs }
     }
 
     /// The same with respect to the last affine layer's parameters only: every `d` below is then their number.
-    pub fn last_layer(mut self) -> Self {
-        self.first = self.blocks.len() - 1;
-        let is_last = |record: &Record| matches!(record, Record::Affine { block, .. } if *block == self.first);
-        if let Some(position) = self.records.iter().position(is_last) {
-            self.records.drain(..position);
+    pub fn last_layer(self) -> Self {
+        let Self { subject, mut records, outputs } = self;
+        let subject = subject.last_layer();
+        let is_last = |record: &Record| matches!(record, Record::Affine { block, .. } if *block == subject.first());
+        if let Some(position) = records.iter().position(is_last) {
+            records.drain(..position);
         }
-        self
+        Self { subject, records, outputs }
     }
 
     /// Network outputs, `N × b × c`.
@@ -55,7 +49,7 @@ impl Linearization {
 
     /// `N`.
     pub fn particles(&self) -> usize {
-        self.outputs.size()[0] as usize
+        self.subject.particles
     }
 
     /// `b`.
@@ -65,7 +59,7 @@ impl Linearization {
 
     /// `d`: all parameters, or the last layer's after [`Linearization::last_layer`].
     pub fn dim(&self) -> usize {
-        self.blocks.last().map_or(0, |block| block.range().end) - self.start()
+        self.subject.dim()
     }
 
     /// Gradients `Σ_i J_iᵀ r_i` of all particles.
@@ -85,8 +79,8 @@ impl Linearization {
         self.check_like_outputs("r", r)?;
         tch::no_grad(|| {
             let out = self.empty(&[self.particles() as i64, self.dim() as i64])?;
-            self.pull_back(&r.f_unsqueeze(3)?, |block, rows, delta| {
-                Ok(block.write_vjp(rows, delta, &out, self.start())?)
+            self.pull_back(&r.f_unsqueeze(3)?, |_, block, rows, delta| {
+                Ok(block.write_vjp(rows, delta, &out, self.subject.start())?)
             })?;
             self.check_finite("gradient", &out)?;
             Ok(out)
@@ -140,8 +134,8 @@ impl Linearization {
     }
 
     fn write_rows(&self, root: &Tensor, out: &Tensor) -> Result<()> {
-        self.pull_back(root, |block, rows, delta| {
-            Ok(block.write_rows(rows, delta, out, self.start())?)
+        self.pull_back(root, |_, block, rows, delta| {
+            Ok(block.write_rows(rows, delta, out, self.subject.start())?)
         })?;
         self.check_finite("gradient", out)
     }
@@ -151,7 +145,7 @@ impl Linearization {
     pub(crate) fn pull_back(
         &self,
         root: &Tensor,
-        mut visit: impl FnMut(&AffineBlock, &Tensor, &Tensor) -> Result<()>,
+        mut visit: impl FnMut(usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
     ) -> Result<()> {
         let root = root.f_transpose(2, 3)?;
         // A copy of our own: elementwise layers multiply into it.
@@ -167,19 +161,15 @@ impl Linearization {
                 cotangent = record.pull_back(cotangent)?;
                 continue;
             };
-            let block = &self.blocks[*index];
+            let block = self.subject.block(*index);
             let delta = block.delta_rows(&cotangent)?;
-            visit(block, rows, &delta)?;
-            if *index == self.first {
+            visit(*index - self.subject.first(), block, rows, &delta)?;
+            if *index == self.subject.first() {
                 break;
             }
             cotangent = block.pull_back(weight, &delta)?;
         }
         Ok(())
-    }
-
-    fn start(&self) -> usize {
-        self.blocks[self.first].weight.start
     }
 
     fn empty(&self, size: &[i64]) -> Result<Tensor> {
@@ -224,20 +214,40 @@ impl Linearization {
 
     /// Names particle and layer of the first NaN or infinity in `out` (`N × … × d`).
     fn check_finite(&self, quantity: &'static str, out: &Tensor) -> Result<()> {
-        if crate::network::all_finite(out)? {
+        if all_finite(out)? {
             return Ok(());
         }
-        for block in &self.blocks[self.first..] {
+        for block in self.subject.blocks() {
             let range = block.range();
-            let part = out.f_narrow(-1, (range.start - self.start()) as i64, range.len() as i64)?;
-            if let Some(particle) = crate::network::first_non_finite(&part)? {
-                return Err(CurvatureError::NonFinite {
-                    quantity,
-                    particle,
-                    layer: block.label.clone(),
-                });
-            }
+            let part = out.f_narrow(-1, (range.start - self.subject.start()) as i64, range.len() as i64)?;
+            check_layer_finite(quantity, block, &part)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn subject(&self) -> &Subject {
+        &self.subject
+    }
+
+    /// Pulls `root` back in groups of columns, so many at once that no layer's intermediate values exceed a budget;
+    /// `visit` gets the group's first column, the layer's index among those covered, and what
+    /// [`Linearization::pull_back`] shows.
+    pub(crate) fn pull_back_in_groups(
+        &self,
+        root: &Tensor,
+        mut visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
+    ) -> Result<()> {
+        let columns = self.check_root(root)?;
+        let per_sample = self.subject.blocks().iter().map(AffineBlock::values_per_column).max().unwrap_or(1);
+        let per_column = (self.particles() * self.batch() * per_sample).max(1);
+        let group = (GROUP_ELEMENTS / per_column).clamp(1, columns as usize) as i64;
+        for start in (0..columns).step_by(group as usize) {
+            let part = root.f_narrow(3, start, group.min(columns - start))?;
+            self.pull_back(&part, |index, block, rows, delta| visit(start as usize, index, block, rows, delta))?;
         }
         Ok(())
     }
 }
+
+/// Most elements of an intermediate tensor for one group of root columns; a single column may need more.
+const GROUP_ELEMENTS: usize = 1 << 22;

@@ -15,6 +15,7 @@ use tch::{Kind, Tensor};
 use crate::affine::{AffineBlock, ConvGeometry};
 use crate::error::{CurvatureError, check_shape};
 use crate::layer::{Layer, pair};
+use crate::subject::{Subject, all_finite, first_non_finite};
 use crate::tape::Record;
 use crate::{Linearization, ParameterLayout, Result};
 
@@ -157,7 +158,7 @@ impl Sequential {
         tch::no_grad(|| {
             let mut records = Vec::with_capacity(self.layers.len());
             let outputs = self.run(params, x, Some(&mut records))?;
-            Ok(Linearization::new(self.blocks.clone(), records, outputs))
+            Ok(Linearization::new(Subject::new(self.blocks.clone(), &outputs), records, outputs))
         })
     }
 
@@ -345,20 +346,4 @@ impl Sequential {
 
 fn label(index: usize, layer: &Layer) -> String {
     format!("{index} ({})", layer.name())
-}
-
-/// Quick test: a sum is finite only if no term is NaN or infinite (it may overflow, which [`first_non_finite`] settles).
-pub(crate) fn all_finite(tensor: &Tensor) -> Result<bool> {
-    Ok(tensor.f_sum(None)?.f_double_value(&[])?.is_finite())
-}
-
-/// Index along the first dimension of the first slice with a NaN or an infinity.
-pub(crate) fn first_non_finite(tensor: &Tensor) -> Result<Option<usize>> {
-    let finite = tensor.f_isfinite()?.f_flatten(1, -1)?.f_all_dim(1, false)?;
-    for index in 0..finite.size()[0] {
-        if finite.f_int64_value(&[index])? == 0 {
-            return Ok(Some(index as usize));
-        }
-    }
-    Ok(None)
 }

@@ -1,0 +1,164 @@
+//! Eigenvalue-corrected Kronecker factors: the eigenbases of KFAC with the curvature's exact diagonal in them.
+//!
+//! ```text
+//! H_p ≈ diag over layers ( (U ⊗ V) diag(vec Λ) (U ⊗ V)ᵀ )       G = U diag(g) Uᵀ,  A = V diag(a) Vᵀ
+//! Λ = Σ_{i,j} ( Uᵀ ( Σ_l δ_ijl a_ilᵀ ) V )²                     elementwise square, O × K'
+//! ```
+//!
+//! Among all matrices with these eigenvectors it is the nearest to the layer's block in the Frobenius norm, so never
+//! further away than KFAC's. The bases must be known first: it takes a second pass over the data.
+//!
+//! # References
+//! - T. George et al., *Fast approximate natural gradient descent in a Kronecker-factored eigenbasis*, NeurIPS 2018.
+
+use ndarray::{Array3, Axis};
+use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint};
+use tch::{Kind, Tensor};
+
+use super::{Accumulate, Homogeneous, Kfac, ParticleCurvature, check_decay, scale};
+use crate::moments::{homogeneous, squared_gradients};
+use crate::subject::{Subject, check_layer_finite};
+use crate::{Linearization, Result, convert};
+
+/// Collects [`Ekfac`] in the eigenbases of a [`Kfac`].
+#[derive(Debug)]
+pub struct EkfacAccumulator {
+    subject: Subject,
+    layers: Vec<Layer>,
+    samples: f64,
+}
+
+/// One layer: `U` (`N × O × O`) and `V` (`N × K' × K'`) as the network's kind of tensor, and the sum of squares.
+#[derive(Debug)]
+struct Layer {
+    left: Tensor,
+    right: Tensor,
+    products: Vec<KroneckerEigen>,
+    sum: Tensor,
+}
+
+impl EkfacAccumulator {
+    /// Nothing yet, in the eigenbases of `kfac`, which the data of the first pass gave.
+    ///
+    /// # Errors
+    /// libtorch's, such as running out of memory.
+    pub fn new(kfac: &Kfac) -> Result<Self> {
+        let subject = kfac.subject().clone();
+        let layer = |index: usize| -> Result<Layer> {
+            let products: Vec<KroneckerEigen> = kfac.products(index).cloned().collect();
+            let basis = |vectors: Vec<_>| -> Result<Tensor> {
+                let tensors = vectors.into_iter().map(|v| convert::tensor_on(v, subject.kind, subject.device));
+                Ok(Tensor::f_stack(&tensors.collect::<Result<Vec<_>>>()?, 0)?)
+            };
+            let left = basis(products.iter().map(|product| product.vectors().0).collect())?;
+            let right = basis(products.iter().map(|product| product.vectors().1).collect())?;
+            let size = [left.size()[0], left.size()[1], right.size()[1]];
+            let sum = Tensor::f_zeros(size, (Kind::Double, subject.device))?;
+            Ok(Layer { left, right, products, sum })
+        };
+        let layers = (0..subject.blocks().len()).map(layer).collect::<Result<_>>()?;
+        Ok(Self { subject, layers, samples: 0.0 })
+    }
+}
+
+impl Accumulate for EkfacAccumulator {
+    type Curvature = Ekfac;
+
+    fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
+        self.subject.check_same("linearization", linearization.subject())?;
+        tch::no_grad(|| {
+            let batch =
+                self.layers.iter().map(|layer| layer.sum.f_zeros_like()).collect::<std::result::Result<Vec<_>, _>>()?;
+            linearization.pull_back_in_groups(root, |_, index, block, a, delta| {
+                let layer = &self.layers[index];
+                let (n, b, k, l, o) = delta.size5()?;
+                let a = if block.has_bias() { homogeneous(a)? } else { a.shallow_clone() };
+                let a = a.f_expand([n, -1, -1], false)?.f_bmm(&layer.right)?;
+                let delta = delta.f_reshape([n, b * k * l, o])?.f_bmm(&layer.left)?.f_view([n, b, k, l, o])?;
+                let squares = squared_gradients(&a, &delta)?;
+                check_layer_finite("curvature", block, &squares)?;
+                let _ = batch[index].shallow_clone().f_add_(&squares)?;
+                Ok(())
+            })?;
+            for (layer, batch) in self.layers.iter_mut().zip(&batch) {
+                let _ = layer.sum.f_add_(batch)?;
+            }
+            self.samples += linearization.batch() as f64;
+            Ok(())
+        })
+    }
+
+    fn decay(&mut self, factor: f64) -> Result<()> {
+        check_decay(factor)?;
+        for layer in &mut self.layers {
+            let _ = layer.sum.f_mul_scalar_(factor)?;
+        }
+        self.samples *= factor;
+        Ok(())
+    }
+
+    /// Both must stand in the same eigenbases, from one [`Kfac`].
+    fn merge(&mut self, other: Self) -> Result<()> {
+        self.subject.check_same("accumulator", &other.subject)?;
+        for (layer, more) in self.layers.iter_mut().zip(&other.layers) {
+            let _ = layer.sum.f_add_(&more.sum)?;
+        }
+        self.samples += other.samples;
+        Ok(())
+    }
+
+    fn samples(&self) -> f64 {
+        self.samples
+    }
+
+    fn finish_for(self, rows: f64) -> Result<Ekfac> {
+        let scale = scale(rows, self.samples)?;
+        let finish_layer = |layer: &Layer| -> Result<Vec<KroneckerEigen>> {
+            let spectra: Array3<f64> = convert::array(&layer.sum)?;
+            let pairs = layer.products.iter().zip(spectra.axis_iter(Axis(0)));
+            pairs.map(|(product, spectrum)| Ok(product.with_spectrum(&spectrum * scale)?)).collect()
+        };
+        let layers = self.layers.iter().map(finish_layer).collect::<Result<_>>()?;
+        Ok(Ekfac { layers, subject: self.subject })
+    }
+}
+
+/// Eigenvalue-corrected Kronecker-factored curvature of all particles.
+#[derive(Debug, Clone)]
+pub struct Ekfac {
+    /// By layer, then particle.
+    layers: Vec<Vec<KroneckerEigen>>,
+    subject: Subject,
+}
+
+impl Ekfac {
+    /// `H_p`: one block per layer, diagonal in a Kronecker eigenbasis.
+    ///
+    /// # Errors
+    /// No such particle.
+    pub fn blocks(&self, particle: usize) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
+        self.subject.check_particle(particle)?;
+        let blocks = self.subject.blocks().iter().zip(&self.layers).map(|(block, layer)| {
+            Homogeneous::new(layer[particle].clone(), block.outputs, block.fan_in, block.has_bias())
+        });
+        Ok(BlockDiagonal::new(blocks.collect())?)
+    }
+}
+
+impl ParticleCurvature for Ekfac {
+    fn particles(&self) -> usize {
+        self.subject.particles
+    }
+
+    fn dim(&self) -> usize {
+        self.subject.dim()
+    }
+
+    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>> {
+        Ok(Box::new(self.blocks(particle)?))
+    }
+
+    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
+        Ok(Box::new(self.blocks(particle)?.factorize_damped(damping)?))
+    }
+}

@@ -1,0 +1,116 @@
+//! A layer's curvature in homogeneous coordinates, where the bias is one more column of the weight, as an operator on
+//! the layer's part of the flat vector, where the bias comes behind.
+//!
+//! ```text
+//! flat: [ vec W | β ]        homogeneous: vec [ W β ]        both row-major, W: O × K
+//! ```
+
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use svn_linalg::{Factor, FactorError, FactorizeDamped, LinearOperator, SelfAdjoint};
+
+/// An operator on `vec [W β]` acting on `[vec W | β]`; without bias the two are the same.
+#[derive(Debug, Clone)]
+pub struct Homogeneous<A> {
+    inner: A,
+    order: Order,
+}
+
+/// A [`Factor`] of a [`Homogeneous`] operator.
+#[derive(Debug, Clone)]
+pub struct HomogeneousFactor<F> {
+    inner: F,
+    order: Order,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    outputs: usize,
+    fan_in: usize,
+    bias: bool,
+}
+
+impl<A> Homogeneous<A> {
+    pub(crate) fn new(inner: A, outputs: usize, fan_in: usize, bias: bool) -> Self {
+        Self { inner, order: Order { outputs, fan_in, bias } }
+    }
+
+    /// The operator on `vec [W β]`.
+    pub fn inner(&self) -> &A {
+        &self.inner
+    }
+}
+
+impl Order {
+    /// Row of the flat vector that row `(o, k)` of the homogeneous one is.
+    fn flat_row(&self, o: usize, k: usize) -> usize {
+        if k < self.fan_in { o * self.fan_in + k } else { self.outputs * self.fan_in + o }
+    }
+
+    /// Calls `f(homogeneous x, homogeneous out)` and brings the result back.
+    fn wrap(
+        &self,
+        x: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+        f: impl FnOnce(ArrayView2<'_, f64>, ArrayViewMut2<'_, f64>),
+    ) {
+        if !self.bias {
+            return f(x, out);
+        }
+        let mut homogeneous = Array2::zeros(x.raw_dim());
+        let pairs = (0..self.outputs).flat_map(|o| (0..=self.fan_in).map(move |k| (o, k)));
+        for (row, (o, k)) in pairs.clone().enumerate() {
+            homogeneous.row_mut(row).assign(&x.row(self.flat_row(o, k)));
+        }
+        let mut image = Array2::zeros(x.raw_dim());
+        f(homogeneous.view(), image.view_mut());
+        for (row, (o, k)) in pairs.enumerate() {
+            out.row_mut(self.flat_row(o, k)).assign(&image.row(row));
+        }
+    }
+}
+
+impl<A: SelfAdjoint> LinearOperator for Homogeneous<A> {
+    fn nrows(&self) -> usize {
+        self.inner.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.inner.ncols()
+    }
+
+    fn apply_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        self.order.wrap(x, out, |x, out| self.inner.apply_into(x, out));
+    }
+
+    fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        self.apply_into(x, out);
+    }
+}
+
+impl<A: SelfAdjoint> SelfAdjoint for Homogeneous<A> {}
+
+impl<A: FactorizeDamped> FactorizeDamped for Homogeneous<A> {
+    type Factor = HomogeneousFactor<A::Factor>;
+
+    fn factorize_damped(&self, damping: f64) -> Result<Self::Factor, FactorError> {
+        Ok(HomogeneousFactor { inner: self.inner.factorize_damped(damping)?, order: self.order })
+    }
+}
+
+impl<F: Factor> Factor for HomogeneousFactor<F> {
+    fn dim(&self) -> usize {
+        self.inner.dim()
+    }
+
+    fn solve_into(&self, b: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        self.order.wrap(b, out, |b, out| self.inner.solve_into(b, out));
+    }
+
+    fn inverse_sqrt_into(&self, z: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        self.order.wrap(z, out, |z, out| self.inner.inverse_sqrt_into(z, out));
+    }
+
+    fn log_det(&self) -> f64 {
+        self.inner.log_det()
+    }
+}

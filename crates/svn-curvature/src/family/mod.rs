@@ -1,0 +1,128 @@
+//! Curvature families: what is kept of `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`, how it is collected, and the operators it gives.
+//!
+//! ```text
+//! accumulate (a batch's linearisation and root)  →  finish  →  operator of a particle (svn-linalg)
+//! ```
+//!
+//! | family | keeps of each particle | memory |
+//! |---|---|---|
+//! | [`Full`] | the rows `S_iᵀ J_i`; exact, low rank | rows × `d` |
+//! | [`Diag`] | the diagonal, exact | `d` |
+//! | [`Kfac`] | one Kronecker product per layer | `Σ (K² + O²)` |
+//! | [`Ekfac`] | the same eigenbases, exact diagonal in them | `Σ (K² + O² + K O)` |
+//!
+//! Each can be restricted to the last layer by [`Linearization::last_layer`]. Everything is a *sum* over the samples
+//! seen, however they are cut into batches; [`Accumulate::finish_for`] scales it to a data set of another size.
+//! Damping is no part of a curvature: it is given when a factor is made.
+
+mod diag;
+mod ekfac;
+mod full;
+mod homogeneous;
+mod kfac;
+
+use ndarray::Array2;
+use svn_linalg::{Factor, SelfAdjoint};
+
+pub use diag::{Diag, DiagAccumulator};
+pub use ekfac::{Ekfac, EkfacAccumulator};
+pub use full::{Full, FullAccumulator};
+pub use homogeneous::{Homogeneous, HomogeneousFactor};
+pub use kfac::{Kfac, KfacAccumulator};
+
+use crate::{CurvatureError, Linearization, Result};
+
+/// Collects a curvature over batches.
+pub trait Accumulate: Sized {
+    /// What comes out.
+    type Curvature: ParticleCurvature;
+
+    /// Adds one batch. On an error nothing was added.
+    ///
+    /// # Shapes
+    /// `root`: `S`, `N × b × c × k`, such as [`Loss::root`](crate::Loss::root) gives it.
+    ///
+    /// # Errors
+    /// A linearisation of another network, of other layers or particles; a wrong shape of the root; NaN or infinity
+    /// (particle and layer).
+    fn accumulate(&mut self, linearization: &Linearization, root: &tch::Tensor) -> Result<()>;
+
+    /// Forgets: everything seen so far counts `factor` as much from now on. Once before each batch it makes an
+    /// exponential moving sum, and [`Accumulate::finish_for`] of that a moving average.
+    ///
+    /// # Errors
+    /// A factor outside `[0, 1]`.
+    fn decay(&mut self, factor: f64) -> Result<()>;
+
+    /// Adds what another has collected. Associative up to rounding, and in which order sums are merged makes no
+    /// difference either.
+    ///
+    /// # Errors
+    /// An accumulator of another network, of other layers or particles.
+    fn merge(&mut self, other: Self) -> Result<()>;
+
+    /// Number of samples seen, those before a decay in part.
+    fn samples(&self) -> f64;
+
+    /// The curvature of a data set of `rows` samples, of which the samples seen stand for all.
+    ///
+    /// # Errors
+    /// Nothing accumulated; `rows` not positive; a decomposition that fails (particle and layer).
+    fn finish_for(self, rows: f64) -> Result<Self::Curvature>;
+
+    /// The curvature summed over the samples seen.
+    ///
+    /// # Errors
+    /// As for [`Accumulate::finish_for`].
+    fn finish(self) -> Result<Self::Curvature> {
+        let samples = self.samples();
+        self.finish_for(samples)
+    }
+}
+
+/// A positive semi-definite `d × d` matrix for each of `N` particles.
+pub trait ParticleCurvature {
+    /// `N`.
+    fn particles(&self) -> usize;
+
+    /// `d`.
+    fn dim(&self) -> usize;
+
+    /// `H_p` as an operator, without damping.
+    ///
+    /// # Errors
+    /// No such particle.
+    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>>;
+
+    /// A factor of `H_p + damping · I`, for solves and for draws.
+    ///
+    /// # Errors
+    /// No such particle; a damping that leaves the matrix singular.
+    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>>;
+
+    /// `H_p` itself, `d × d`: for small `d` and on request only.
+    ///
+    /// # Errors
+    /// No such particle.
+    fn dense(&self, particle: usize) -> Result<Array2<f64>> {
+        Ok(self.operator(particle)?.to_dense())
+    }
+}
+
+/// `rows / samples`, both checked.
+fn scale(rows: f64, samples: f64) -> Result<f64> {
+    if samples <= 0.0 {
+        return Err(CurvatureError::NothingAccumulated);
+    }
+    if !(rows.is_finite() && rows > 0.0) {
+        return Err(CurvatureError::OutOfRange { name: "rows", range: "positive and finite", found: rows });
+    }
+    Ok(rows / samples)
+}
+
+fn check_decay(factor: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&factor) {
+        return Ok(());
+    }
+    Err(CurvatureError::OutOfRange { name: "decay factor", range: "between 0 and 1", found: factor })
+}
