@@ -23,10 +23,7 @@ pub fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
         None => Some(folder),
         Some(_) if !folder.exists() => None,
         Some(what) => {
-            eprintln!(
-                "{} is damaged ({what}): it will be made again",
-                folder.display()
-            );
+            eprintln!("{} is damaged ({what})", folder.display());
             None
         }
     }

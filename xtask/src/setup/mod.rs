@@ -55,27 +55,17 @@ pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
 /// Makes sure that libtorch, OpenBLAS and a C++ compiler are there; installs what is missing.
 pub fn ensure(place: &Place, offline: bool) -> Result<Native> {
     let source = Libtorch::from_environment(place)?;
-    let cached = match source {
-        Libtorch::Own(_) | Libtorch::PyTorch => None,
-        Libtorch::Cached => Some(install::find(&place.cache, &recipe::for_this_platform()?)),
-    };
-    let pip_needed = matches!(cached, Some(None));
-    system::ensure(pip_needed, offline)?;
     match &source {
-        Libtorch::Own(folder) => source::check_own(folder)?,
-        Libtorch::PyTorch => source::check_pytorch()?,
+        Libtorch::Own(folder) => {
+            source::check_own(folder)?;
+            system::ensure(false, offline)?;
+        }
+        Libtorch::PyTorch => {
+            source::check_pytorch()?;
+            system::ensure(false, offline)?;
+        }
         Libtorch::Cached => {
-            let folder = match cached.flatten() {
-                Some(folder) => folder,
-                None if offline => bail!(
-                    "libtorch {LIBTORCH_VERSION} is not in {} and --offline forbids installing it: \
-                     run `cargo xtask setup` with a network, or set LIBTORCH",
-                    place.cache.display()
-                ),
-                None => {
-                    install::install(&place.cache, &recipe::for_this_platform()?, wheel::download)?
-                }
-            };
+            let folder = cached(place, offline)?;
             link::point(&place.libtorch_link(), &folder)?;
         }
     }
@@ -83,6 +73,22 @@ pub fn ensure(place: &Place, offline: bool) -> Result<Native> {
         source,
         link: place.libtorch_link(),
     })
+}
+
+/// The folder in the cache, made where it is not whole; the system's parts are made sure of before.
+fn cached(place: &Place, offline: bool) -> Result<PathBuf> {
+    let recipe = recipe::for_this_platform()?;
+    let found = install::find(&place.cache, &recipe);
+    system::ensure(found.is_none() && !offline, offline)?;
+    match found {
+        Some(folder) => Ok(folder),
+        None if offline => bail!(
+            "libtorch {LIBTORCH_VERSION} is not in {} and --offline forbids installing it: \
+             run `cargo xtask setup` with a network, or set LIBTORCH",
+            place.cache.display()
+        ),
+        None => install::install(&place.cache, &recipe, wheel::download),
+    }
 }
 
 /// Whether libtorch is ready, without changing anything: the folder, or what is missing.

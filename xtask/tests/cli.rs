@@ -1,0 +1,133 @@
+//! The command line from outside: help, exit codes, messages. Needs no native library.
+
+use assert_cmd::Command;
+use predicates::prelude::*;
+use std::path::Path;
+
+fn xtask(cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    for name in [
+        "SVN_DATA_DIR",
+        "SVN_DATA_MIRROR",
+        "LIBTORCH",
+        "LIBTORCH_USE_PYTORCH",
+    ] {
+        command.env_remove(name);
+    }
+    command.env("SVN_CACHE_DIR", cache);
+    command
+}
+
+#[test]
+fn every_command_has_help() {
+    let cache = tempfile::tempdir().unwrap();
+    for command in [
+        "setup",
+        "doctor",
+        "fetch-data",
+        "bench-uci",
+        "test",
+        "lint",
+        "graph",
+        "ci",
+    ] {
+        let usage = predicate::str::contains(format!("Usage: cargo xtask {command}"));
+        xtask(cache.path())
+            .args([command, "--help"])
+            .assert()
+            .success()
+            .stdout(usage);
+    }
+}
+
+#[test]
+fn bad_arguments_end_with_2() {
+    let cache = tempfile::tempdir().unwrap();
+    xtask(cache.path()).assert().code(2);
+    xtask(cache.path()).arg("fetch").assert().code(2);
+    xtask(cache.path())
+        .args(["fetch-data", "--all", "yacht"])
+        .assert()
+        .code(2);
+}
+
+#[test]
+fn unknown_data_sets_are_answered_with_the_known_ones() {
+    let cache = tempfile::tempdir().unwrap();
+    let known = "unknown data set `yatch`; known: yacht, energy, energy_y1y2, concrete, autompg, kin8nm, naval, power, \
+                 protein, wine, australian, breast, ionosphere, parkinsons, heart\n";
+    let said = predicate::eq(format!("error: {known}"));
+    xtask(cache.path())
+        .args(["fetch-data", "yatch"])
+        .assert()
+        .code(2)
+        .stderr(said.clone());
+    xtask(cache.path())
+        .args(["bench-uci", "--dataset", "yatch"])
+        .assert()
+        .code(2)
+        .stderr(said);
+    let nothing = predicate::str::starts_with("error: name data sets, or --all; known: yacht, ");
+    xtask(cache.path())
+        .arg("fetch-data")
+        .assert()
+        .code(2)
+        .stderr(nothing);
+}
+
+#[test]
+fn bundled_sets_need_no_network_and_land_in_the_cache() {
+    let cache = tempfile::tempdir().unwrap();
+    let fetch = |expected: &'static str| {
+        let mut command = xtask(cache.path());
+        command
+            .args(["--offline", "fetch-data", "autompg", "breast"])
+            .assert()
+            .success()
+            .stdout(expected);
+    };
+    fetch("autompg: from the checkout\nbreast: from the checkout\n");
+    fetch("autompg: already in the cache\nbreast: already in the cache\n");
+    assert_eq!(
+        std::fs::read_dir(cache.path().join("data"))
+            .unwrap()
+            .count(),
+        2
+    );
+    let listed = predicate::str::is_match("(?m)^yacht +regression +308 +6  no$").unwrap();
+    let listed = listed.and(
+        predicate::str::is_match("(?m)^breast +classification +569 +30  in the cache$").unwrap(),
+    );
+    xtask(cache.path())
+        .args(["fetch-data", "--list"])
+        .assert()
+        .success()
+        .stdout(listed);
+}
+
+#[test]
+fn offline_forbids_downloads() {
+    let cache = tempfile::tempdir().unwrap();
+    let said = predicate::str::contains("yacht: not in")
+        .and(predicate::str::contains("--offline forbids downloading it"))
+        .and(predicate::str::contains("error: 1 of 2 data sets failed"));
+    xtask(cache.path())
+        .args(["fetch-data", "autompg", "yacht", "--offline"])
+        .assert()
+        .code(1)
+        .stderr(said);
+}
+
+#[test]
+fn a_wrong_libtorch_of_the_users_own_is_named() {
+    let cache = tempfile::tempdir().unwrap();
+    let said = predicate::str::contains(
+        "LIBTORCH=/no/such/folder: expected a folder with lib/libtorch.so and include/",
+    );
+    xtask(cache.path())
+        .env("LIBTORCH", "/no/such/folder")
+        .args(["setup", "--offline"])
+        .assert()
+        .code(2)
+        .stderr(said);
+}
