@@ -16,7 +16,7 @@
 
 use ndarray::{Array1, Array3, Axis};
 use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint, SymmetricEigen};
-use tch::{Kind, Tensor};
+use tch::{Kind, TchError, Tensor};
 
 use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, scale};
 use crate::affine::AffineBlock;
@@ -60,6 +60,11 @@ fn zeros(subject: &Subject) -> Result<Vec<Moments>> {
         Ok(Moments { inputs: square(block.homogeneous_fan_in())?, cotangents: square(block.outputs)? })
     });
     moments.collect()
+}
+
+/// A matrix product rounds `M_ij` and `M_ji` apart, in single precision visibly.
+fn symmetric(moments: &Tensor) -> std::result::Result<Tensor, TchError> {
+    Ok((moments + moments.f_transpose(1, 2)?) * 0.5)
 }
 
 impl Accumulate for KfacAccumulator {
@@ -109,8 +114,8 @@ impl Accumulate for KfacAccumulator {
         let scale = scale(rows, self.samples)?;
         let mut layers = Vec::with_capacity(self.moments.len());
         for (block, sums) in self.subject.blocks().iter().zip(&self.moments) {
-            let inputs: Array3<f64> = convert::array(&sums.inputs)?;
-            let cotangents: Array3<f64> = convert::array(&sums.cotangents)?;
+            let inputs: Array3<f64> = convert::array(&symmetric(&sums.inputs)?)?;
+            let cotangents: Array3<f64> = convert::array(&symmetric(&sums.cotangents)?)?;
             let inputs = inputs / (self.samples * block.positions() as f64);
             let cotangents = cotangents * scale;
             layers.push((0..self.subject.particles).map(|p| Layer::new(block, p, &inputs, &cotangents)).collect::<Result<_>>()?);

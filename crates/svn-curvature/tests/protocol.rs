@@ -1,0 +1,317 @@
+//! What every accumulator must do, checked by one function for all of them.
+
+mod common;
+
+use common::{Case, PARTICLES, SAMPLES, cases, frobenius_error, likelihoods, normal};
+use ndarray::Array2;
+use svn_curvature::{
+    Accumulate, CurvatureError, DiagAccumulator, EkfacAccumulator, FullAccumulator, Kfac, KfacAccumulator,
+    Linearization, Loss, ParticleCurvature, Sequential,
+};
+use tch::{Kind, Tensor};
+
+/// Sums in another order: a few roundings of numbers of one size.
+const ROUNDING: f64 = 1e-12;
+
+/// A way to make accumulators of one family for a case.
+trait Family {
+    type Accumulator: Accumulate;
+    fn start(&self, like: &Linearization) -> Self::Accumulator;
+}
+
+struct FullFamily;
+struct RingFamily;
+struct DiagFamily;
+struct KfacFamily;
+struct EkfacFamily(Kfac);
+
+impl Family for FullFamily {
+    type Accumulator = FullAccumulator;
+    fn start(&self, like: &Linearization) -> FullAccumulator {
+        FullAccumulator::new(like)
+    }
+}
+
+impl Family for RingFamily {
+    type Accumulator = FullAccumulator;
+    fn start(&self, like: &Linearization) -> FullAccumulator {
+        FullAccumulator::recent(like, 100).unwrap()
+    }
+}
+
+impl Family for DiagFamily {
+    type Accumulator = DiagAccumulator;
+    fn start(&self, like: &Linearization) -> DiagAccumulator {
+        DiagAccumulator::new(like).unwrap()
+    }
+}
+
+impl Family for KfacFamily {
+    type Accumulator = KfacAccumulator;
+    fn start(&self, like: &Linearization) -> KfacAccumulator {
+        KfacAccumulator::new(like).unwrap()
+    }
+}
+
+impl Family for EkfacFamily {
+    type Accumulator = EkfacAccumulator;
+    fn start(&self, _: &Linearization) -> EkfacAccumulator {
+        EkfacAccumulator::new(&self.0).unwrap()
+    }
+}
+
+/// One case with one loss, cut into batches at will.
+struct Data<'a> {
+    case: &'a Case,
+    loss: Loss,
+}
+
+impl Data<'_> {
+    fn linearize(&self, start: i64, count: i64) -> Linearization {
+        self.case.network.linearize(&self.case.params, &self.case.x.narrow(0, start, count)).unwrap()
+    }
+
+    fn add<A: Accumulate>(&self, accumulator: &mut A, start: i64, count: i64) {
+        let lin = self.linearize(start, count);
+        accumulator.accumulate(&lin, &self.loss.root(lin.outputs()).unwrap()).unwrap();
+    }
+
+    fn collect<F: Family>(&self, family: &F, batches: &[(i64, i64)]) -> F::Accumulator {
+        let mut accumulator = family.start(&self.linearize(0, 1));
+        for &(start, count) in batches {
+            self.add(&mut accumulator, start, count);
+        }
+        accumulator
+    }
+}
+
+/// All particles' matrices.
+fn dense(curvature: &impl ParticleCurvature) -> Vec<Array2<f64>> {
+    (0..curvature.particles()).map(|p| curvature.dense(p).unwrap()).collect()
+}
+
+fn assert_same(name: &str, a: &impl ParticleCurvature, b: &impl ParticleCurvature) {
+    for (a, b) in dense(a).iter().zip(&dense(b)) {
+        let error = frobenius_error(a, b);
+        assert!(error < ROUNDING, "{name}: {error:e}");
+    }
+}
+
+fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
+    let whole = data.collect(family, &[(0, SAMPLES)]);
+    assert_eq!(whole.samples(), SAMPLES as f64);
+    let whole = whole.finish().unwrap();
+    assert_eq!(whole.particles(), PARTICLES as usize, "{name}");
+    assert_eq!(whole.dim(), data.case.network.layout().dim(), "{name}");
+
+    // The cut into batches, and their order, make no difference.
+    for cut in [&[(0, 1), (1, 3)][..], &[(0, 2), (2, 2)], &[(3, 1), (2, 1), (0, 1), (1, 1)]] {
+        assert_same(name, &data.collect(family, cut).finish().unwrap(), &whole);
+    }
+
+    // Merging is associative and equals accumulating.
+    let part = |start, count| data.collect(family, &[(start, count)]);
+    let mut left = part(0, 1);
+    left.merge(part(1, 2)).unwrap();
+    left.merge(part(3, 1)).unwrap();
+    let mut tail = part(1, 2);
+    tail.merge(part(3, 1)).unwrap();
+    let mut right = part(0, 1);
+    right.merge(tail).unwrap();
+    assert_same(name, &left.finish().unwrap(), &whole);
+    assert_same(name, &right.finish().unwrap(), &whole);
+
+    // Scaled to a data set: linear in its size, and the same data twice stand for the same data set.
+    let scaled = data.collect(family, &[(0, SAMPLES)]).finish_for(10.0 * SAMPLES as f64).unwrap();
+    for (a, b) in dense(&scaled).iter().zip(&dense(&whole)) {
+        assert!(frobenius_error(a, &(b * 10.0)) < ROUNDING, "{name}");
+    }
+    let twice = data.collect(family, &[(0, SAMPLES), (0, SAMPLES)]).finish_for(SAMPLES as f64).unwrap();
+    assert_same(name, &twice, &whole);
+
+    // A decay scales what was seen; without new data the average stays.
+    let mut decayed = data.collect(family, &[(0, SAMPLES)]);
+    decayed.decay(0.25).unwrap();
+    assert_eq!(decayed.samples(), 0.25 * SAMPLES as f64);
+    assert_same(name, &decayed.finish_for(SAMPLES as f64).unwrap(), &whole);
+    let mut decayed = data.collect(family, &[(0, SAMPLES)]);
+    decayed.decay(0.25).unwrap();
+    for (a, b) in dense(&decayed.finish().unwrap()).iter().zip(&dense(&whole)) {
+        assert!(frobenius_error(a, &(b * 0.25)) < ROUNDING, "{name}");
+    }
+    for factor in [-0.1, 1.1, f64::NAN] {
+        let error = data.collect(family, &[]).decay(factor).unwrap_err();
+        assert!(matches!(error, CurvatureError::OutOfRange { name: "decay factor", .. }), "{name}: {error}");
+    }
+
+    // Nothing accumulated is an error, not a zero matrix.
+    let error = data.collect(family, &[]).finish().err().unwrap();
+    assert!(matches!(error, CurvatureError::NothingAccumulated), "{name}: {error}");
+    for rows in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let error = data.collect(family, &[(0, 1)]).finish_for(rows).err().unwrap();
+        assert!(matches!(error, CurvatureError::OutOfRange { name: "rows", .. }), "{name}: {error}");
+    }
+
+    // A bad batch changes nothing.
+    let mut accumulator = data.collect(family, &[(0, SAMPLES)]);
+    let lin = data.linearize(0, 2);
+    let root = data.loss.root(lin.outputs()).unwrap();
+    let poisoned = root.copy();
+    let _ = poisoned.get(1).get(1).get(0).fill_(f64::NAN);
+    let error = accumulator.accumulate(&lin, &poisoned).unwrap_err();
+    assert!(matches!(&error, CurvatureError::NonFinite { particle: 1, .. }), "{name}: {error}");
+    let error = accumulator.accumulate(&lin, &root.narrow(1, 0, 1)).unwrap_err();
+    assert!(matches!(&error, CurvatureError::Shape { what: "root", .. }), "{name}: {error}");
+    assert_same(name, &accumulator.finish().unwrap(), &whole);
+
+    // Another network, another number of particles, other layers.
+    let mut accumulator = data.collect(family, &[(0, SAMPLES)]);
+    let two = data.case.network.linearize(&data.case.params.narrow(0, 0, 2), &data.case.x).unwrap();
+    let error = accumulator.accumulate(&two, &data.loss.root(two.outputs()).unwrap()).unwrap_err();
+    assert!(matches!(&error, CurvatureError::Subject { what: "linearization", .. }), "{name}: {error}");
+    assert_same(name, &accumulator.finish().unwrap(), &whole);
+
+    // No such particle.
+    let error = whole.operator(PARTICLES as usize).err().unwrap();
+    assert!(matches!(error, CurvatureError::NoSuchParticle { particle: 3, particles: 3 }), "{name}: {error}");
+    assert!(whole.dense(PARTICLES as usize).is_err() && whole.factor(PARTICLES as usize, 1.0).is_err(), "{name}");
+}
+
+#[test]
+fn all_families_keep_the_protocol_on_all_architectures() {
+    // The likelihoods take turns: what the protocol is about does not depend on them.
+    for (turn, (likelihood, loss, outputs, _)) in likelihoods().into_iter().enumerate() {
+        for case in cases(outputs).into_iter().skip(turn).step_by(4) {
+            let data = Data { case: &case, loss };
+            let name = |family: &str| format!("{family}, {}, {likelihood}", case.name);
+            check_protocol(&name("full"), &FullFamily, &data);
+            check_protocol(&name("ring"), &RingFamily, &data);
+            check_protocol(&name("diag"), &DiagFamily, &data);
+            check_protocol(&name("kfac"), &KfacFamily, &data);
+            let kfac = data.collect(&KfacFamily, &[(0, SAMPLES)]).finish().unwrap();
+            check_protocol(&name("ekfac"), &EkfacFamily(kfac), &data);
+        }
+    }
+}
+
+#[test]
+fn a_ring_keeps_the_most_recent_batches_also_after_a_merge() {
+    let (_, loss, outputs, _) = likelihoods().swap_remove(0);
+    let case = cases(outputs).swap_remove(2);
+    let data = Data { case: &case, loss };
+    let ring = |batches: &[(i64, i64)]| {
+        let mut ring = FullAccumulator::recent(&data.linearize(0, 1), 2).unwrap();
+        for &(start, count) in batches {
+            data.add(&mut ring, start, count);
+        }
+        ring
+    };
+    let last_two = data.collect(&FullFamily, &[(2, 1), (3, 1)]).finish().unwrap();
+    assert_same("ring", &ring(&[(0, 1), (1, 1), (2, 1), (3, 1)]).finish().unwrap(), &last_two);
+    let mut merged = ring(&[(0, 1), (1, 1), (2, 1)]);
+    merged.merge(ring(&[(3, 1)])).unwrap();
+    assert_eq!(merged.samples(), 2.0);
+    assert_same("ring", &merged.finish().unwrap(), &last_two);
+    assert!(FullAccumulator::recent(&data.linearize(0, 1), 0).is_err());
+}
+
+#[test]
+fn an_exponential_average_weighs_recent_batches_more() {
+    let (_, loss, outputs, _) = likelihoods().swap_remove(0);
+    let case = cases(outputs).swap_remove(2);
+    let data = Data { case: &case, loss };
+    let mut average = DiagAccumulator::new(&data.linearize(0, 1)).unwrap();
+    for sample in 0..SAMPLES {
+        average.decay(0.5).unwrap();
+        data.add(&mut average, sample, 1);
+    }
+    let average = average.finish_for(1.0).unwrap();
+    let weights = [1.0 / 15.0, 2.0 / 15.0, 4.0 / 15.0, 8.0 / 15.0];
+    let mut expected = Array2::zeros(average.diagonal().raw_dim());
+    for (sample, weight) in (0..SAMPLES).zip(weights) {
+        let one = data.collect(&DiagFamily, &[(sample, 1)]).finish().unwrap();
+        expected += &(&one.diagonal() * weight);
+    }
+    assert!(frobenius_error(&average.diagonal().to_owned(), &expected) < ROUNDING);
+}
+
+fn mlp() -> (Sequential, Tensor, Tensor) {
+    let Case { network, params, x, .. } = cases(3).swap_remove(2);
+    (network, params, x)
+}
+
+#[test]
+fn bad_parameters_and_inputs_are_named_before_anything_is_computed() {
+    let (network, params, x) = mlp();
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let bad = params.copy();
+        let _ = bad.get(1).narrow(0, 32, 1).fill_(value);
+        let error = network.linearize(&bad, &x).unwrap_err();
+        assert_eq!(error.to_string(), "parameter of particle 1 not finite at layer 2 (Linear)");
+        let bad = x.copy();
+        let _ = bad.get(2).narrow(0, 1, 1).fill_(value);
+        let error = network.forward(&params, &bad).unwrap_err();
+        assert_eq!(error.to_string(), "input row 2 of the batch is not finite");
+    }
+    // Finite, but too large for the layer's outputs.
+    let bad = params.copy();
+    let _ = bad.get(2).narrow(0, 0, 24).fill_(1e300);
+    let error = network.forward(&bad, &(x * 1e20)).unwrap_err();
+    assert_eq!(error.to_string(), "output of particle 2 not finite at layer 0 (Linear)");
+}
+
+#[test]
+fn huge_but_finite_numbers_pass_though_their_sum_overflows() {
+    let (network, params, x) = mlp();
+    let huge = x.zeros_like() + 1e308;
+    let zero = params.zeros_like();
+    assert!(network.forward(&zero, &huge).is_ok());
+    let lin = network.linearize(&zero, &huge).unwrap();
+    assert!(lin.vjp(&lin.outputs().zeros_like()).is_ok());
+}
+
+#[test]
+fn wrong_shapes_name_both_and_wrong_kinds_are_not_converted() {
+    let (network, params, x) = mlp();
+    let message = |result: Result<Tensor, CurvatureError>| result.unwrap_err().to_string();
+    assert_eq!(
+        message(network.forward(&params.narrow(1, 0, 50), &x)),
+        "params must have shape particles × parameters = [N ≥ 1, 51], found [3, 50]"
+    );
+    assert_eq!(
+        message(network.forward(&params, &x.narrow(1, 0, 3))),
+        "x must have shape rows ≥ 1 × sample shape = [4, 4], found [4, 3]"
+    );
+    assert!(network.forward(&params.narrow(0, 0, 0), &x).is_err());
+    assert!(network.forward(&params, &x.narrow(0, 0, 0)).is_err());
+    assert_eq!(
+        message(network.forward(&params, &x.to_kind(Kind::Float))),
+        "x must be of kind Double like the parameters, found Float"
+    );
+    assert_eq!(
+        message(network.forward(&params.to_kind(Kind::Int64), &x)),
+        "params must be of kind Double or Float, found Int64"
+    );
+    let lin = network.linearize(&params, &x).unwrap();
+    assert_eq!(
+        message(lin.vjp(&normal(&[3, 4, 2], 1.0, 1))),
+        "r must have shape particles × samples × outputs = [3, 4, 3], found [3, 4, 2]"
+    );
+    assert_eq!(
+        message(lin.rows(&normal(&[3, 4, 2, 1], 1.0, 1))),
+        "root must have shape particles × samples × outputs × columns = [3, 4, 3, 1], found [3, 4, 2, 1]"
+    );
+    let mut out = ndarray::Array3::zeros((3, 4, 50));
+    let error = lin.rows_into(&normal(&[3, 4, 3, 1], 1.0, 1), out.view_mut()).unwrap_err().to_string();
+    assert_eq!(error, "out must have shape particles × (samples · columns) × parameters = [3, 4, 51], found [3, 4, 50]");
+}
+
+#[test]
+fn gradients_that_overflow_are_named() {
+    let (network, params, x) = mlp();
+    let lin = network.linearize(&params, &(x * 1e10)).unwrap();
+    let r = lin.outputs().zeros_like();
+    let _ = r.get(1).fill_(1e305);
+    let error = lin.vjp(&r).unwrap_err();
+    assert_eq!(error.to_string(), "gradient of particle 1 not finite at layer 0 (Linear)");
+}
