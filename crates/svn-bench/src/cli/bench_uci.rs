@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
         .into_iter()
         .filter(|row| plan.groups.iter().any(|group| group.config == row.config))
         .collect();
-    for grid in report::grids(&ours) {
+    for grid in report::grids(&ours, report::Detail::Brief) {
         println!("{}", table::render(&grid));
     }
     println!("{}", arguments.out.join("report.md").display());

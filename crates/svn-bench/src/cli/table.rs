@@ -1,15 +1,15 @@
 //! A grid on the terminal.
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 use crate::report::Grid;
 
-/// The grid with rules, numbers to the right; never wrapped, so that lines can be searched.
+/// Numbers to the right; never wrapped, so that lines can be searched.
 pub(super) fn render(grid: &Grid) -> String {
     let mut table = Table::new();
     table
-        .load_style(UTF8_HORIZONTAL_ONLY)
+        .load_style(UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(&grid.header);
     for row in &grid.rows {

@@ -64,6 +64,22 @@ pub enum DataError {
         /// What the decoder said.
         source: std::io::Error,
     },
+    /// Not the IDX file that was expected.
+    #[error("{}: {message}", path.display())]
+    Idx {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+    /// No IDX file under any of its names.
+    #[error("{}: no {names}", folder.display())]
+    NoIdx {
+        /// The folder.
+        folder: PathBuf,
+        /// The names, comma separated.
+        names: String,
+    },
     /// Bytes that are not UTF-8.
     #[error("{}, line {line}: not UTF-8 text; save the file as UTF-8", path.display())]
     Encoding {

@@ -6,6 +6,7 @@
 mod audit;
 mod dataset;
 mod error;
+mod idx;
 mod labels;
 mod locate;
 mod manifest;
@@ -16,6 +17,7 @@ mod text;
 pub use audit::{LEAK_CORRELATION, correlation};
 pub use dataset::{Dataset, LoadOptions, LoadReport, Task, load};
 pub use error::DataError;
+pub use idx::{find_idx, read_idx};
 pub use labels::LabelEncoding;
 pub use locate::{SearchPath, load_named};
 pub use manifest::{Entry, Manifest, TargetStats};

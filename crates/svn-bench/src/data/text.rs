@@ -10,6 +10,8 @@ use super::DataError;
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 const ZIP: [u8; 4] = *b"PK\x03\x04";
 const OLE: [u8; 4] = [0xd0, 0xcf, 0x11, 0xe0];
+const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+const PAGE_STARTS: [&str; 5] = ["<!doctype", "<html", "<head", "<?xml", "<body"];
 
 /// Read a text file, plain or gzip, whatever its name says.
 ///
@@ -17,15 +19,19 @@ const OLE: [u8; 4] = [0xd0, 0xcf, 0x11, 0xe0];
 /// [`DataError::Io`], [`DataError::Gzip`] (truncated), [`DataError::Html`] (an error page saved as data),
 /// [`DataError::Format`] (a workbook, UTF-16), [`DataError::Encoding`] with the line of the first bad byte.
 pub fn read_text(path: &Path) -> Result<String, DataError> {
+    decode(path, read_bytes(path)?)
+}
+
+/// Bytes of a file, unpacked if they are gzip, refused if they are a web page.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, DataError> {
     let bytes = std::fs::read(path).map_err(|source| DataError::Io {
         path: path.to_owned(),
         source,
     })?;
-    decode(path, bytes)
+    unpack(path, bytes)
 }
 
-/// [`read_text`] for bytes that are already in memory; `path` is for messages only.
-pub(super) fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<String, DataError> {
+fn unpack(path: &Path, mut bytes: Vec<u8>) -> Result<Vec<u8>, DataError> {
     if bytes.starts_with(&GZIP) {
         let mut plain = Vec::new();
         MultiGzDecoder::new(bytes.as_slice())
@@ -36,6 +42,23 @@ pub(super) fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<String, DataErro
             })?;
         bytes = plain;
     }
+    let text = bytes
+        .strip_prefix(&BYTE_ORDER_MARK)
+        .unwrap_or(&bytes)
+        .trim_ascii_start();
+    let start = String::from_utf8_lossy(&text[..text.len().min(15)]).into_owned();
+    let lower = start.to_ascii_lowercase();
+    if PAGE_STARTS.iter().any(|tag| lower.starts_with(tag)) {
+        return Err(DataError::Html {
+            path: path.to_owned(),
+            start,
+        });
+    }
+    Ok(bytes)
+}
+
+/// Text of unpacked bytes; `path` is for messages only.
+fn decode(path: &Path, bytes: Vec<u8>) -> Result<String, DataError> {
     let format = |what, advice| DataError::Format {
         path: path.to_owned(),
         what,
@@ -54,29 +77,17 @@ pub(super) fn decode(path: &Path, mut bytes: Vec<u8>) -> Result<String, DataErro
         let good = error.utf8_error().valid_up_to();
         let line = 1 + error.as_bytes()[..good]
             .iter()
-            .filter(|&&b| b == b'\n')
+            .filter(|&&byte| byte == b'\n')
             .count();
         DataError::Encoding {
             path: path.to_owned(),
             line,
         }
     })?;
-    let text = text
+    Ok(text
         .strip_prefix('\u{feff}')
         .map(str::to_owned)
-        .unwrap_or(text);
-    let start: String = text.trim_start().chars().take(15).collect();
-    let lower = start.to_ascii_lowercase();
-    if ["<!doctype", "<html", "<head", "<?xml", "<body"]
-        .iter()
-        .any(|tag| lower.starts_with(tag))
-    {
-        return Err(DataError::Html {
-            path: path.to_owned(),
-            start,
-        });
-    }
-    Ok(text)
+        .unwrap_or(text))
 }
 
 #[cfg(test)]
@@ -87,6 +98,10 @@ mod tests {
 
     use super::*;
 
+    fn read(name: &str, bytes: Vec<u8>) -> Result<String, DataError> {
+        decode(Path::new(name), unpack(Path::new(name), bytes)?)
+    }
+
     fn gzip(text: &[u8]) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(text).unwrap();
@@ -96,34 +111,25 @@ mod tests {
     #[test]
     fn gzip_is_known_by_its_bytes_not_its_name() {
         for name in ["a.csv", "a.csv.gz"] {
-            assert_eq!(
-                decode(Path::new(name), gzip(b"a,b\n1,2\n")).unwrap(),
-                "a,b\n1,2\n"
-            );
-            assert_eq!(
-                decode(Path::new(name), b"a,b\n1,2\n".to_vec()).unwrap(),
-                "a,b\n1,2\n"
-            );
+            assert_eq!(read(name, gzip(b"a,b\n1,2\n")).unwrap(), "a,b\n1,2\n");
+            assert_eq!(read(name, b"a,b\n1,2\n".to_vec()).unwrap(), "a,b\n1,2\n");
         }
         let two = [gzip(b"a\n"), gzip(b"1\n")].concat();
-        assert_eq!(decode(Path::new("members.gz"), two).unwrap(), "a\n1\n");
+        assert_eq!(read("members.gz", two).unwrap(), "a\n1\n");
     }
 
     #[test]
     fn byte_order_mark_is_dropped() {
         assert_eq!(
-            decode(Path::new("a.csv"), b"\xef\xbb\xbfa\n1\n".to_vec()).unwrap(),
+            read("a.csv", b"\xef\xbb\xbfa\n1\n".to_vec()).unwrap(),
             "a\n1\n"
         );
     }
 
     #[test]
     fn messages() {
-        let message = |name: &str, bytes: &[u8]| {
-            decode(Path::new(name), bytes.to_vec())
-                .unwrap_err()
-                .to_string()
-        };
+        let message =
+            |name: &str, bytes: &[u8]| read(name, bytes.to_vec()).unwrap_err().to_string();
         assert_eq!(
             message("a.csv.gz", b"\n<!DOCTYPE html><title>404</title>"),
             "a.csv.gz: this is an HTML page, not data (it starts with `<!DOCTYPE html>`); the download failed, fetch it again"

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use plotters::prelude::*;
 
-use super::{axis, colour, labels};
+use super::{Look, axis, looks};
 use crate::record::{Record, quantile};
 use crate::report::Summary;
 
-/// A label and its points (epoch, mean over folds).
-pub(super) type Curve = (String, Vec<(f64, f64)>);
+/// A result and its points (epoch, mean over folds).
+pub(super) type Curve = (Look, Vec<(f64, f64)>);
 
 /// Curves of each data set that has any, in the order of the summary.
 pub(super) fn by_dataset(summary: &Summary, records: &[Record]) -> Vec<(String, Vec<Curve>)> {
@@ -18,13 +18,12 @@ pub(super) fn by_dataset(summary: &Summary, records: &[Record]) -> Vec<(String, 
         if all.iter().any(|(dataset, _)| *dataset == row.dataset) {
             continue;
         }
-        let curves: Vec<Curve> = labels(summary, &row.dataset)
+        let curves: Vec<Curve> = looks(summary, &row.dataset)
             .into_iter()
-            .map(|(config, label)| {
-                (
-                    label,
-                    mean_curve(records.iter().filter(|record| record.config == config)),
-                )
+            .map(|look| {
+                let points =
+                    mean_curve(records.iter().filter(|record| record.config == look.config));
+                (look, points)
             })
             .filter(|(_, points)| !points.is_empty())
             .collect();
@@ -76,23 +75,24 @@ fn draw_into(
         )
         .margin(10)
         .x_label_area_size(34)
-        .y_label_area_size(52)
+        .y_label_area_size(64)
         .build_cartesian_2d(epochs, range.clone())?;
     chart
         .configure_mesh()
-        .light_line_style(WHITE)
+        .light_line_style(TRANSPARENT)
+        .x_label_formatter(&whole)
         .x_desc("epoch")
         .y_desc("validation NLL")
         .draw()?;
-    for (index, (label, points)) in curves.iter().enumerate() {
-        let style = colour(index).stroke_width(2);
+    for (look, points) in curves {
+        let style = look.colour.stroke_width(2);
         // What lies above the figure is drawn along its upper edge.
         let line = points
             .iter()
             .map(|&(epoch, value)| (epoch, value.min(range.end)));
         chart
             .draw_series(LineSeries::new(line, style))?
-            .label(label)
+            .label(&look.label)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
     }
     chart
@@ -103,6 +103,15 @@ fn draw_into(
         .draw()?;
     drop(chart);
     root.present()
+}
+
+/// Whole epochs only.
+fn whole(epoch: &f64) -> String {
+    if epoch.fract() == 0.0 {
+        epoch.to_string()
+    } else {
+        String::new()
+    }
 }
 
 /// From the least value to the 90 % quantile: the first epochs can be far above everything that matters.

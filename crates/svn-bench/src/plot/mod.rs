@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use plotters::style::RGBColor;
 
+use crate::experiment::Method;
 use crate::record::{Record, write_atomically};
 use crate::report::{ReportError, Summary};
 
@@ -56,17 +57,23 @@ const PALETTE: [RGBColor; 7] = [
     RGBColor(0, 0, 0),
 ];
 
-fn colour(index: usize) -> RGBColor {
-    PALETTE[index % PALETTE.len()]
+/// How a result of a data set appears in all its figures.
+struct Look {
+    config: String,
+    label: String,
+    colour: RGBColor,
 }
 
-/// Name of each result of a data set: the method, and the configuration where one method has several.
-fn labels(summary: &Summary, dataset: &str) -> Vec<(String, String)> {
+/// Each result of a data set: its label is the method, with the configuration where one method has several; a method
+/// has one colour in all panels, further configurations of it take the colours that are left.
+fn looks(summary: &Summary, dataset: &str) -> Vec<Look> {
     let rows: Vec<_> = summary
         .results
         .iter()
         .filter(|row| row.dataset == dataset)
         .collect();
+    let mut left = Method::ALL.len()..;
+    let mut seen = Vec::new();
     rows.iter()
         .map(|row| {
             let alone = rows
@@ -75,12 +82,20 @@ fn labels(summary: &Summary, dataset: &str) -> Vec<(String, String)> {
                 .count()
                 == 1;
             let short: String = row.config.chars().take(6).collect();
-            let label = if alone {
-                row.method.to_string()
-            } else {
-                format!("{} {short}", row.method)
-            };
-            (row.config.clone(), label)
+            let own = Method::ALL
+                .iter()
+                .position(|&method| method == row.method && !seen.contains(&method));
+            seen.push(row.method);
+            let index = own.or_else(|| left.next()).unwrap_or(0);
+            Look {
+                config: row.config.clone(),
+                label: if alone {
+                    row.method.to_string()
+                } else {
+                    format!("{} {short}", row.method)
+                },
+                colour: PALETTE[index % PALETTE.len()],
+            }
         })
         .collect()
 }

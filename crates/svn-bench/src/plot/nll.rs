@@ -2,14 +2,14 @@
 
 use plotters::prelude::*;
 
-use super::{axis, colour, labels};
+use super::{Look, axis, looks};
 use crate::metrics::Estimate;
 use crate::report::Summary;
 
 /// A data set and its results by label.
 pub(super) struct Panel {
     dataset: String,
-    points: Vec<(String, Estimate)>,
+    points: Vec<(Look, Estimate)>,
 }
 
 pub(super) fn panels(summary: &Summary) -> Vec<Panel> {
@@ -18,14 +18,15 @@ pub(super) fn panels(summary: &Summary) -> Vec<Panel> {
         if panels.iter().any(|panel| panel.dataset == row.dataset) {
             continue;
         }
-        let points: Vec<_> = labels(summary, &row.dataset)
+        let points: Vec<_> = looks(summary, &row.dataset)
             .into_iter()
-            .filter_map(|(config, label)| {
+            .filter_map(|look| {
                 let result = summary
                     .results
                     .iter()
-                    .find(|other| other.config == config)?;
-                Some((label, result.metrics.get("nll").copied().flatten()?))
+                    .find(|other| other.config == look.config)?;
+                let nll = result.metrics.get("nll").copied().flatten()?;
+                Some((look, nll))
             })
             .collect();
         if !points.is_empty() {
@@ -79,19 +80,19 @@ fn draw_panel(area: &Area<'_>, panel: &Panel) -> Result<(), DrawError> {
             .points
             .get(index as usize)
             .filter(|_| near)
-            .map_or_else(String::new, |point| point.0.clone())
+            .map_or_else(String::new, |point| point.0.label.clone())
     };
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .light_line_style(WHITE)
+        .light_line_style(TRANSPARENT)
         .x_labels(2 * count + 1)
         .x_label_formatter(&name)
         .y_labels(5)
         .y_desc("test NLL")
         .draw()?;
-    for (index, (_, estimate)) in panel.points.iter().enumerate() {
-        let (x, [low, high], style) = (index as f64, ends(estimate), colour(index).stroke_width(2));
+    for (index, (look, estimate)) in panel.points.iter().enumerate() {
+        let (x, [low, high], style) = (index as f64, ends(estimate), look.colour.stroke_width(2));
         chart.draw_series([ErrorBar::new_vertical(
             x,
             low,

@@ -48,12 +48,20 @@ fn several_configurations_of_a_method_are_told_apart() {
     other.config = "0123456789abcdef".to_owned();
     records.push(other);
     let summary = summarise(&records, BTreeMap::new()).unwrap();
-    let names: Vec<_> = labels(&summary, &records[0].dataset)
-        .into_iter()
-        .map(|(_, label)| label)
-        .collect();
-    assert!(
-        names.contains(&format!("{} 012345", records[0].method)),
-        "{names:?}"
+    let looks = looks(&summary, &records[0].dataset);
+    let labels: Vec<_> = looks.iter().map(|look| look.label.as_str()).collect();
+    let short = records[0].config.get(..6).unwrap();
+    assert_eq!(
+        labels,
+        [
+            format!("ensemble {short}"),
+            "svn".to_owned(),
+            "ensemble 012345".to_owned()
+        ]
     );
+    let colours: std::collections::BTreeSet<_> = looks
+        .iter()
+        .map(|look| (look.colour.0, look.colour.1))
+        .collect();
+    assert_eq!(colours.len(), 3);
 }

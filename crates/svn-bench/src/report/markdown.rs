@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Grid, Summary, grids};
+use super::{Detail, Grid, Summary, grids};
+use crate::experiment::TrainSettings;
 
 /// The report as text. `figures` are file names relative to the report.
 pub fn markdown(summary: &Summary, figures: &[String]) -> String {
@@ -11,7 +12,7 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
         "Means over folds ± standard error, original units, NLL in nats. `nll_paper` and `nll_logit` follow the \
          paper's protocol; `paper` is the cell it prints for them.\n",
     );
-    for grid in grids(&summary.results) {
+    for grid in grids(&summary.results, Detail::Full) {
         push_grid(&mut text, &grid);
     }
     for figure in figures {
@@ -24,10 +25,10 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
     }
     text.push_str("\n## Settings\n\n| config | dataset | method | protocol | seed | settings |\n|---|---|---|---|---|---|\n");
     for row in &summary.results {
-        let settings = serde_json::to_string(&row.settings).unwrap_or_default();
+        let settings = settings(&row.settings);
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {} × {} | {} | `{settings}` |",
+            "| `{}` | {} | {} | {} × {} | {} | {settings} |",
             row.config,
             row.dataset,
             row.method,
@@ -36,11 +37,55 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
             row.seed,
         );
     }
+    push_warnings(&mut text, summary);
     text.push_str("\n## Machine\n\n| | |\n|---|---|\n");
     for (key, value) in &summary.env {
         let _ = writeln!(text, "| {key} | {value} |");
     }
     text
+}
+
+/// `name value` of every setting that has one.
+fn settings(settings: &TrainSettings) -> String {
+    let value = serde_json::to_value(settings).unwrap_or_default();
+    let named = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(_, value)| !value.is_null());
+    named
+        .map(|(name, value)| {
+            format!(
+                "{name} {}",
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            )
+        })
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+fn push_warnings(text: &mut String, summary: &Summary) {
+    let rows = || {
+        summary
+            .results
+            .iter()
+            .filter(|row| !row.warnings.is_empty())
+    };
+    if rows().next().is_none() {
+        return;
+    }
+    text.push_str("\n## Warnings\n\n");
+    for row in rows() {
+        for (warning, folds) in &row.warnings {
+            let _ = writeln!(
+                text,
+                "* {} {} ({folds} of {} folds): {warning}",
+                row.dataset, row.method, row.folds
+            );
+        }
+    }
 }
 
 fn push_grid(text: &mut String, grid: &Grid) {

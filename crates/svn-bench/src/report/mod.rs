@@ -4,6 +4,7 @@ mod error;
 mod grid;
 mod markdown;
 mod paper;
+mod published;
 mod summary;
 mod write;
 
@@ -11,8 +12,9 @@ mod write;
 pub(crate) mod samples;
 
 pub use error::ReportError;
-pub use grid::{Grid, grids, number, with_error};
+pub use grid::{Detail, Grid, grids, number, with_error};
 pub use markdown::markdown;
 pub use paper::{PaperCell, paper_cells};
+pub use published::{Anchor, Published, published};
 pub use summary::{ResultRow, StepTime, Summary, summarise};
 pub use write::write;

@@ -67,6 +67,11 @@ fn record(dataset: &str, task: Task, keys: &[&str], method: Method, fold: usize)
             validation_nll: (epoch != 2).then_some(base + 4.0 / epoch as f64),
         })
         .collect();
+    if newton && fold > 0 {
+        outcome
+            .warnings
+            .push("kernel: particles do not interact, mean off-diagonal K is 0".to_owned());
+    }
     outcome.step_ms = vec![1.0, 2.0, 4.0];
     Record::new(
         &configuration,

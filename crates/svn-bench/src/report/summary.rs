@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{PaperCell, ReportError, paper_cells};
+use super::{PaperCell, Published, ReportError, paper_cells, published};
 use crate::data::Task;
 use crate::experiment::{Coupling, Hessian, Kernel, Method, TrainSettings};
 use crate::metrics::Estimate;
@@ -54,6 +54,8 @@ pub struct ResultRow {
     pub metrics: BTreeMap<String, Option<Estimate>>,
     /// What the paper prints, by our keys.
     pub paper: Option<BTreeMap<String, PaperCell>>,
+    /// The best cells of the literature, for the `standard` protocol.
+    pub published: Option<Published>,
     /// Time of a step.
     pub step_ms: StepTime,
     /// Epoch that was restored.
@@ -68,6 +70,8 @@ pub struct ResultRow {
     pub seed: u64,
     /// Resolved settings.
     pub settings: TrainSettings,
+    /// Warnings and in how many folds each was given.
+    pub warnings: BTreeMap<String, usize>,
 }
 
 /// Average records over folds, configuration by configuration in the order of their first record.
@@ -129,6 +133,7 @@ fn row(group: &[&Record]) -> Result<Option<ResultRow>, ReportError> {
         epochs: first.settings.epochs,
         metrics,
         paper: paper_cells(&first.dataset, first.method, first.protocol)?,
+        published: published(&first.dataset, first.protocol)?,
         step_ms: StepTime {
             median: crate::record::quantile(&medians, 0.5),
         },
@@ -138,5 +143,14 @@ fn row(group: &[&Record]) -> Result<Option<ResultRow>, ReportError> {
         protocol: first.protocol,
         seed: first.seed,
         settings: first.settings.clone(),
+        warnings: count(group.iter().flat_map(|record| &record.warnings)),
     }))
+}
+
+fn count<'a>(texts: impl Iterator<Item = &'a String>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for text in texts {
+        *counts.entry(text.clone()).or_insert(0) += 1;
+    }
+    counts
 }
