@@ -1,9 +1,11 @@
-//! Each raw layout, small and made here; the ways a set is obtained, and what is said when that fails.
+//! Each raw layout, small and made here, and the rules of conversion.
 
 use super::manifest::Dataset;
 use super::*;
 use crate::checksum;
 use std::io::Write;
+
+mod obtaining;
 
 const URL: &str = "https://example.org/raw.dat";
 
@@ -115,7 +117,10 @@ mod formats {
             URL,
             "format = \"workbook\"\nheader = true",
         );
-        assert_eq!(converted(&set, include_bytes!("testdata/small.xls")), rows);
+        assert_eq!(
+            converted(&set, include_bytes!("../testdata/small.xls")),
+            rows
+        );
     }
 
     #[test]
@@ -241,211 +246,5 @@ mod rules {
             "a web page (HTML) instead of data"
         );
         assert_eq!(fault(&set, b"1 2\n\xff\xfe\n"), "line 2: not UTF-8 text");
-    }
-}
-
-mod obtaining {
-    use super::*;
-
-    const GOOD: &str = "x,y\n1,2\n3,4.5\n";
-
-    fn obtained(set: &Dataset, data: &Path, mirror: Option<&Path>) -> Result<Origin> {
-        obtain(
-            set,
-            &Sources {
-                data,
-                bundled: Path::new("/nowhere"),
-                mirror,
-                offline: true,
-            },
-        )
-    }
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn from_a_mirror_plain_or_gzip_then_from_the_cache() {
-        for packed in [false, true] {
-            let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let file = mirror
-                .path()
-                .join(if packed { "tiny.csv.gz" } else { "tiny.csv" });
-            if packed {
-                let mut gzip = flate2::write::GzEncoder::new(
-                    fs::File::create(&file).unwrap(),
-                    flate2::Compression::fast(),
-                );
-                gzip.write_all(GOOD.as_bytes()).unwrap();
-                gzip.finish().unwrap();
-            } else {
-                fs::write(&file, GOOD).unwrap();
-            }
-            let set = set("format = \"whitespace\"");
-            assert_eq!(
-                obtained(&set, data.path(), Some(mirror.path())).unwrap(),
-                Origin::Mirror(file)
-            );
-            assert_eq!(
-                fs::read_to_string(data.path().join("tiny.csv")).unwrap(),
-                GOOD
-            );
-            assert_eq!(obtained(&set, data.path(), None).unwrap(), Origin::Cache);
-            assert_eq!(names(data.path()), ["tiny.csv"]);
-        }
-    }
-
-    #[test]
-    fn a_wrong_mirror_file_is_kept_aside_and_overwrites_nothing() {
-        let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(mirror.path().join("tiny.csv"), "x,y\n1,2\n").unwrap();
-        fs::write(data.path().join("tiny.csv"), "old").unwrap();
-        let set = set("format = \"whitespace\"");
-        let error = obtained(&set, data.path(), Some(mirror.path())).unwrap_err();
-        let (file, kept) = (
-            mirror.path().join("tiny.csv"),
-            data.path().join("tiny.csv.rejected"),
-        );
-        assert_eq!(
-            format!("{error:#}"),
-            format!(
-                "{}: checksum differs\n  expected sha-256 {}\n  received sha-256 {}\n  kept as {}",
-                file.display(),
-                set.sha256,
-                checksum::of_bytes(b"x,y\n1,2\n"),
-                kept.display()
-            )
-        );
-        assert!(error.is::<BadInput>());
-        assert_eq!(
-            fs::read_to_string(data.path().join("tiny.csv")).unwrap(),
-            "old"
-        );
-        assert_eq!(fs::read_to_string(kept).unwrap(), "x,y\n1,2\n");
-    }
-
-    #[test]
-    fn a_damaged_cached_file_is_replaced() {
-        let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        fs::write(mirror.path().join("tiny.csv"), GOOD).unwrap();
-        fs::write(data.path().join("tiny.csv"), "x,y\n1,2\n3,4").unwrap();
-        let origin = obtained(
-            &set("format = \"whitespace\""),
-            data.path(),
-            Some(mirror.path()),
-        )
-        .unwrap();
-        assert!(matches!(origin, Origin::Mirror(_)));
-        assert_eq!(
-            fs::read_to_string(data.path().join("tiny.csv")).unwrap(),
-            GOOD
-        );
-    }
-
-    #[test]
-    fn a_mirror_without_the_set_or_with_a_damaged_gzip_file() {
-        let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let set = set("format = \"whitespace\"");
-        let text = obtained(&set, data.path(), Some(mirror.path()))
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            text,
-            format!(
-                "the mirror {} has neither tiny.csv nor tiny.csv.gz",
-                mirror.path().display()
-            )
-        );
-        fs::write(mirror.path().join("tiny.csv.gz"), b"\x1f\x8b\x08\0half").unwrap();
-        let text = obtained(&set, data.path(), Some(mirror.path()))
-            .unwrap_err()
-            .to_string();
-        assert!(text.contains("tiny.csv.gz: damaged gzip file"), "{text}");
-    }
-
-    #[test]
-    fn offline_says_what_is_missing() {
-        let data = tempfile::tempdir().unwrap();
-        let text = obtained(&set("format = \"whitespace\""), data.path(), None)
-            .unwrap_err()
-            .to_string();
-        assert_eq!(
-            text,
-            format!(
-                "not in {} and --offline forbids downloading it; {}",
-                data.path().display(),
-                download::HINT
-            )
-        );
-    }
-
-    #[test]
-    fn a_download_that_converts_to_something_else_is_kept_aside() {
-        let data = tempfile::tempdir().unwrap();
-        let set = set("format = \"whitespace\"");
-        let target = data.path().join("tiny.csv");
-        let text = convert_and_store(&set, b"1 2\n3 4.25\n", &target)
-            .unwrap_err()
-            .to_string();
-        let expected = format!(
-            "tiny.csv, as converted: checksum differs\n  expected sha-256 {}\n  received sha-256 {}\n  the download was kept as {}",
-            set.sha256,
-            checksum::of_bytes(b"x,y\n1,2\n3,4.25\n"),
-            data.path().join("raw.dat.rejected").display()
-        );
-        assert_eq!(text, expected);
-        assert_eq!(names(data.path()), ["raw.dat.rejected"]);
-        let text = convert_and_store(&set, b"1 2\nthree 4.5\n", &target)
-            .unwrap_err()
-            .to_string();
-        assert!(
-            text.starts_with(
-                "https://example.org/raw.dat: row 2, column `x`: `three` is not a number\n"
-            ),
-            "{text}"
-        );
-    }
-
-    /// With SVN_DATA_MIRROR set, every set of the project passes through the mirror as it is.
-    #[test]
-    fn the_real_mirror_fits_the_manifest() {
-        let Some(mirror) = std::env::var_os("SVN_DATA_MIRROR")
-            .map(PathBuf::from)
-            .filter(|path| path.is_dir())
-        else {
-            eprintln!("left out: SVN_DATA_MIRROR is not set");
-            return;
-        };
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let manifest = Manifest::read(&root.join("datasets/manifest.toml")).unwrap();
-        for set in manifest
-            .datasets()
-            .filter(|set| mirror::find(&mirror, set).is_some())
-        {
-            let (file, text) = mirror::read(&mirror, set).unwrap();
-            store::verify(&text, &set.sha256, &file).unwrap();
-            let text = String::from_utf8(text).unwrap();
-            assert_eq!(
-                text.lines().next().unwrap(),
-                set.columns.join(","),
-                "{}",
-                set.name
-            );
-            assert_eq!(text.lines().count(), set.rows + 1, "{}", set.name);
-            for cell in text.lines().skip(1).flat_map(|line| line.split(',')) {
-                assert_eq!(
-                    number::shortest(cell.parse().unwrap()),
-                    cell,
-                    "{}",
-                    set.name
-                );
-            }
-        }
     }
 }
