@@ -1,0 +1,45 @@
+//! Settings of each method where the user gives none; chosen on validation rows, see `docs/experiments/uci-first.md`.
+
+use crate::experiment::{
+    Bandwidth, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise, Solver,
+    TrainSettings,
+};
+
+/// Fill in what is left out. What a method does not use stays empty, so that the record does not claim it was used.
+pub(super) fn resolve(
+    dataset: &DatasetSummary,
+    method: Method,
+    given: &TrainSettings,
+) -> TrainSettings {
+    let newton = method == Method::Svn;
+    let has_kernel = method != Method::Ensemble;
+    let metric = if newton {
+        KernelMetric::Curvature
+    } else {
+        KernelMetric::Identity
+    };
+    let metric = given.metric.or(Some(metric)).filter(|_| has_kernel);
+    // Rows are kept where the method or its kernel asks for curvature.
+    let curved = newton || metric == Some(KernelMetric::Curvature);
+    TrainSettings {
+        epochs: given.epochs.or(Some(50)),
+        lr: given.lr.or(Some(if newton { 0.3 } else { 0.03 })),
+        batch_size: given.batch_size.or(Some(16.min(dataset.train_rows.max(1)))),
+        particles: given.particles.or(Some(5)),
+        hidden: given.hidden.clone().or(Some(vec![50, 50])),
+        noise: given.noise.or(Some(Noise::Heteroscedastic)),
+        prior_precision: given.prior_precision.or(Some(1.0)),
+        hessian: given.hessian.or(Some(Hessian::Full)).filter(|_| curved),
+        coupling: given.coupling.or(Some(Coupling::Gram)).filter(|_| newton),
+        kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
+        metric,
+        bandwidth: given
+            .bandwidth
+            .or(Some(Bandwidth::Median))
+            .filter(|_| has_kernel),
+        solver: given.solver.or(Some(Solver::Direct)).filter(|_| newton),
+        damping: given.damping.or(Some(10.0)).filter(|_| newton),
+        trust_region: given.trust_region.or(Some(0.05)).filter(|_| newton),
+        ring: given.ring.or(Some(6)).filter(|_| curved),
+    }
+}

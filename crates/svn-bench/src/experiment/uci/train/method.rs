@@ -1,0 +1,87 @@
+//! From the benchmark's settings to a particle method of `svn-stein`.
+
+use svn_models::stein;
+use svn_models::stein::{
+    Damping, DensityEstimator, FirstOrder, KernelSettings, Metric, Newton, Rate, StepRule,
+};
+
+use super::required;
+use crate::experiment::{
+    Bandwidth, Coupling, FoldJob, Kernel, KernelMetric, Method, RunError, Solver, TrainSettings,
+};
+
+/// Relative residual and iterations of the paper's conjugate gradients.
+const CG: stein::Solver = stein::Solver::Cg {
+    tolerance: 1e-6,
+    max_iterations: 50,
+};
+
+/// The method of a job, its step size falling along half a cosine to zero at the last step.
+pub(super) fn build(job: &FoldJob) -> Result<stein::Method, RunError> {
+    let settings = &job.settings;
+    let rows = job.train.y.len();
+    let batches = rows.div_ceil(required(settings.batch_size, "batch-size")?);
+    let steps = (required(settings.epochs, "epochs")? * batches) as u64;
+    let rate = Rate::cosine(required(settings.lr, "lr")?, steps);
+    let step = FirstOrder {
+        rule: StepRule::adam(),
+        rate,
+    };
+    Ok(match job.method {
+        Method::Ensemble => stein::Method::Ensemble { step },
+        Method::Wgd => stein::Method::Wgd {
+            kernel: kernel(settings)?,
+            estimator: DensityEstimator::Kde,
+            step,
+        },
+        Method::Svgd => stein::Method::Svgd {
+            kernel: kernel(settings)?,
+            step,
+        },
+        Method::Svn => {
+            let coupling = coupling(required(settings.coupling, "coupling")?);
+            stein::Method::Svn(Newton {
+                kernel: kernel(settings)?,
+                coupling,
+                solver: match required(settings.solver, "solver")? {
+                    Solver::Direct => stein::Solver::Auto,
+                    Solver::Cg => CG,
+                },
+                rate,
+                damping: Damping::Constant(required(settings.damping, "damping")?),
+                trust_region: settings
+                    .trust_region
+                    .filter(|bound| *bound > 0.0)
+                    .map(|bound| bound * rows as f64),
+                ..Newton::default()
+            })
+        }
+    })
+}
+
+fn coupling(coupling: Coupling) -> stein::Coupling {
+    match coupling {
+        Coupling::Exact => stein::Coupling::Exact,
+        Coupling::Gram => stein::Coupling::Gram,
+        Coupling::BlockRepulsion => stein::Coupling::BlockRepulsion,
+        Coupling::BlockDiagonal => stein::Coupling::BlockDiagonal,
+    }
+}
+
+fn kernel(settings: &TrainSettings) -> Result<KernelSettings, RunError> {
+    Ok(KernelSettings {
+        kernel: match required(settings.kernel, "kernel")? {
+            Kernel::Rbf => stein::Kernel::Rbf,
+            Kernel::Imq => stein::Kernel::Imq,
+        },
+        metric: match required(settings.metric, "metric")? {
+            KernelMetric::Identity => Metric::Identity,
+            KernelMetric::Curvature => Metric::Curvature,
+        },
+        bandwidth: match required(settings.bandwidth, "bandwidth")? {
+            Bandwidth::Fixed(value) => stein::Bandwidth::Fixed(value),
+            Bandwidth::Dimension => stein::Bandwidth::Dimension,
+            Bandwidth::Median => stein::Bandwidth::Median,
+        },
+    })
+}
