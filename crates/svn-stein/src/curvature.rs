@@ -4,6 +4,7 @@
 //! low rank   H_p u = w J_pᵀ (J_p u) + δ u
 //! diagonal   H_p u = h_p ∘ u
 //! dense      H_p u
+//! factored   H_p u by its operator
 //! metric     M = (1/N) Σ_p H_p
 //! ```
 
@@ -24,6 +25,7 @@ impl Curvature<'_> {
             }),
             Self::Diagonal(h) => Curvature::Diagonal(h.view()),
             Self::Dense(h) => Curvature::Dense(h.view()),
+            Self::Factored(f) => Curvature::Factored(*f),
         }
     }
 
@@ -33,6 +35,7 @@ impl Curvature<'_> {
             Self::LowRank(low) => (low.rows.dim().0, low.rows.dim().2),
             Self::Diagonal(h) => h.dim(),
             Self::Dense(h) => (h.dim().0, h.dim().1),
+            Self::Factored(f) => (f.particles(), f.dim()),
         }
     }
 
@@ -49,6 +52,7 @@ impl Curvature<'_> {
             ),
             Self::Diagonal(h) => (h.shape().to_vec(), vec![particles, dim]),
             Self::Dense(h) => (h.shape().to_vec(), vec![particles, dim, dim]),
+            Self::Factored(f) => (vec![f.particles(), f.dim()], vec![particles, dim]),
         };
         if found != expected {
             return Err(SteinError::Shape {
@@ -66,6 +70,8 @@ impl Curvature<'_> {
                     .all(|x| x.is_finite()),
                 Self::Diagonal(h) => h.row(p).iter().all(|x| x.is_finite()),
                 Self::Dense(h) => h.index_axis(Axis(0), p).iter().all(|x| x.is_finite()),
+                // Its operators were checked where they were made; a product that is not finite is caught later.
+                Self::Factored(_) => true,
             };
             if !finite {
                 return Err(SteinError::NonFinite {
@@ -98,7 +104,7 @@ impl Curvature<'_> {
                     });
                 }
             }
-            Self::Dense(_) => {}
+            Self::Dense(_) | Self::Factored(_) => {}
         }
         Ok(())
     }
@@ -147,6 +153,16 @@ impl Curvature<'_> {
                     );
                 }
             }
+            Self::Factored(f) => {
+                for p in 0..u.nrows() {
+                    let mut row = out.row_mut(p);
+                    f.operator(p).apply_into(
+                        u.row(p).insert_axis(Axis(1)),
+                        row.view_mut().insert_axis(Axis(1)),
+                    );
+                    row.scaled_add(damping, &u.row(p));
+                }
+            }
         }
     }
 
@@ -180,6 +196,11 @@ impl Curvature<'_> {
                 out.assign(&u);
                 general_mat_mul(1.0, &u, &h.index_axis(Axis(0), p), damping, &mut out);
             }
+            Self::Factored(f) => {
+                f.operator(p)
+                    .apply_into(u.t(), out.view_mut().reversed_axes());
+                out.scaled_add(damping, &u);
+            }
         }
     }
 
@@ -194,6 +215,12 @@ impl Curvature<'_> {
                 }
                 Self::Diagonal(h) => h.row(p).iter().zip(u).map(|(&h, &u)| h * u * u).sum(),
                 Self::Dense(h) => u.dot(&h.index_axis(Axis(0), p).dot(&u)),
+                Self::Factored(f) => {
+                    let mut product = Array2::zeros((u.len(), 1));
+                    f.operator(p)
+                        .apply_into(u.insert_axis(Axis(1)), product.view_mut());
+                    u.dot(&product.column(0))
+                }
             }
         })
     }
@@ -231,6 +258,14 @@ impl Curvature<'_> {
                     general_mat_mul(inverse, &x, &h.index_axis(Axis(0), p), 1.0, &mut out);
                 }
             }
+            Self::Factored(f) => {
+                out.fill(0.0);
+                let mut product = Array2::zeros((x.ncols(), x.nrows()));
+                for p in 0..n {
+                    f.operator(p).apply_into(x.t(), product.view_mut());
+                    out.scaled_add(inverse, &product.t());
+                }
+            }
         }
     }
 
@@ -256,6 +291,11 @@ impl Curvature<'_> {
                     mean.scaled_add(inverse, &block.diag());
                 }
             }
+            Self::Factored(f) => {
+                for p in 0..n {
+                    mean.scaled_add(inverse, &f.diagonal(p));
+                }
+            }
         }
         mean
     }
@@ -265,7 +305,9 @@ impl Curvature<'_> {
     pub(crate) fn scale(&self) -> f64 {
         match self {
             Self::LowRank(LowRank { shift, .. }) => *shift,
-            Self::Diagonal(_) | Self::Dense(_) => self.mean_diagonal().mean().unwrap_or(0.0).abs(),
+            Self::Diagonal(_) | Self::Dense(_) | Self::Factored(_) => {
+                self.mean_diagonal().mean().unwrap_or(0.0).abs()
+            }
         }
     }
 }

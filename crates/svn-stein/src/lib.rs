@@ -80,4 +80,4 @@ pub use sampler::Sampler;
 pub use score_only::ScoreOnly;
 pub use state::State;
 pub use system::{RowGram, SolveInfo, SolveRoute, SolveStatus, Solver, SvnSystem};
-pub use target::{Curvature, Curved, LowRank, Score, TargetError};
+pub use target::{Curvature, Curved, FactoredCurvature, LowRank, Score, TargetError};

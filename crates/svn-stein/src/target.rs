@@ -3,7 +3,8 @@
 //! Both traits speak of *all* particles at once, so that a target that batches them (a network on libtorch)
 //! pays for one pass, and a target that does not can loop.
 
-use ndarray::{ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2};
+use ndarray::{Array1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2};
+use svn_linalg::{Factor, FactorError, SelfAdjoint};
 
 /// A log density `log π(φ)` on `R^d`, known up to a constant, with its gradient.
 ///
@@ -57,6 +58,31 @@ pub enum Curvature<'a> {
     Diagonal(ArrayView2<'a, f64>),
     /// Dense `H_p`, for small `d`; `N × d × d`.
     Dense(ArrayView3<'a, f64>),
+    /// `H_p` known by its action and by a factor of each `H_p + λ I`, as Kronecker-factored families are.
+    Factored(&'a dyn FactoredCurvature),
+}
+
+/// Curvature that multiplies and factorises particle by particle; see [`Curvature::Factored`].
+///
+/// Everything that belongs to `H_p`, such as the prior precision, is in the operator; damping is not.
+pub trait FactoredCurvature: std::fmt::Debug + Sync {
+    /// Number of particles `N`.
+    fn particles(&self) -> usize;
+
+    /// Dimension `d`.
+    fn dim(&self) -> usize;
+
+    /// `H_p`, undamped.
+    fn operator(&self, particle: usize) -> Box<dyn SelfAdjoint + '_>;
+
+    /// A factor of `H_p + damping · I`.
+    ///
+    /// # Errors
+    /// If the damped matrix is not positive definite.
+    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>, FactorError>;
+
+    /// Diagonal of `H_p`: for the diagonal kernel metric and the scale of the ridge.
+    fn diagonal(&self, particle: usize) -> Array1<f64>;
 }
 
 /// See [`Curvature::LowRank`].

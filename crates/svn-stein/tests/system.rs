@@ -154,7 +154,17 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                                 max_iterations: 2000,
                             }
                         };
-                        for solver in [Solver::Auto, Solver::Direct, Solver::Dense, krylov] {
+                        let preconditioned = Solver::Preconditioned {
+                            tolerance: 1e-13,
+                            max_iterations: 2000,
+                        };
+                        for solver in [
+                            Solver::Auto,
+                            Solver::Direct,
+                            Solver::Dense,
+                            krylov,
+                            preconditioned,
+                        ] {
                             let mut alpha = Array2::zeros((n, d));
                             let info = system
                                 .solve_into(

@@ -11,14 +11,14 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s};
 use rayon::prelude::*;
-use svn_linalg::{Cholesky, CholeskyParams};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
 
 use super::SvnSystem;
 use super::direct::Inverse;
 use super::rows::RowGram;
 use super::woodbury::solve_vector;
 use crate::error::SteinError;
-use crate::target::{Curvature, LowRank};
+use crate::target::{Curvature, FactoredCurvature, LowRank};
 
 const COUPLING: &str = "block-diagonal";
 
@@ -48,7 +48,7 @@ impl<'s, 'a> PerParticle<'s, 'a> {
             }
             let needed =
                 |p: usize, q: usize| active.iter().any(|a| a.contains(&p) && a.contains(&q));
-            rows.update(low.rows, system.kernel.transformed, None, needed);
+            rows.update(low.rows, system.kernel.transformed, needed);
         }
         Self {
             system,
@@ -91,6 +91,7 @@ impl<'s, 'a> PerParticle<'s, 'a> {
             Curvature::LowRank(low) => self.solve_low_rank(m, low, &repelling, &g, rhs, out),
             Curvature::Diagonal(h) => self.solve_diagonal(m, *h, &g, rhs, out),
             Curvature::Dense(_) => self.solve_dense(m, &g, rhs, out),
+            Curvature::Factored(f) => self.solve_factored(m, *f, &g, rhs, out),
         }
     }
 
@@ -200,6 +201,42 @@ impl<'s, 'a> PerParticle<'s, 'a> {
         Ok(())
     }
 
+    /// `h_mm ≈ σ (H_m + λ I) + ρ I + Σ G Gᵀ / N` with `σ = Σ_p K_pm² / N`: exact without interaction, else the
+    /// preconditioner.
+    fn solve_factored(
+        &self,
+        m: usize,
+        f: &dyn FactoredCurvature,
+        g: &Array2<f64>,
+        rhs: ArrayView1<'_, f64>,
+        mut out: ArrayViewMut1<'_, f64>,
+    ) -> Result<(), SteinError> {
+        let system = self.system;
+        let singular = |reason: String| SteinError::Singular {
+            coupling: COUPLING,
+            size: f.dim(),
+            reason,
+        };
+        let squares: f64 = system.kernel.kernel.column(m).iter().map(|k| k * k).sum();
+        let sigma = squares / system.shape().0 as f64;
+        let factor = f
+            .factor(m, system.damping + system.ridge / sigma)
+            .map_err(|e| singular(format!("particle {m}: {e}")))?;
+        let base = factor.solve_vec(rhs).map_err(|e| singular(e.to_string()))? / sigma;
+        out.assign(&base);
+        if g.nrows() > 0 {
+            let solved = factor.solve(g.t()).map_err(|e| singular(e.to_string()))? / sigma;
+            let mut small = g.dot(&solved);
+            super::reduced::symmetrise(&mut small);
+            small.diag_mut().mapv_inplace(|x| x + 1.0);
+            let cholesky = Cholesky::factorize(small.view(), &CholeskyParams::default())
+                .map_err(|e| singular(e.to_string()))?;
+            let z = solve_vector(&cholesky, g.dot(&base).view(), COUPLING)?;
+            ndarray::linalg::general_mat_vec_mul(-1.0, &solved, &z, 1.0, &mut out);
+        }
+        Ok(())
+    }
+
     fn solve_dense(
         &self,
         m: usize,
@@ -256,7 +293,7 @@ impl Inverse for PerParticle<'_, '_> {
                 active * low.rows.dim().1
             }
             Curvature::Diagonal(_) => self.system.shape().0,
-            Curvature::Dense(_) => d,
+            Curvature::Dense(_) | Curvature::Factored(_) => d,
         }
     }
 }

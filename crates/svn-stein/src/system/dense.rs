@@ -14,7 +14,7 @@ use super::woodbury::solve_vector;
 use crate::error::SteinError;
 use crate::repulsion::{Coupling, factor};
 
-pub(super) struct Factor {
+pub(super) struct DenseFactor {
     kind: Kind,
     size: usize,
     coupling: &'static str,
@@ -25,7 +25,7 @@ enum Kind {
     Indefinite(LUFactorized<OwnedRepr<f64>>),
 }
 
-impl Factor {
+impl DenseFactor {
     pub fn new(system: &SvnSystem<'_>) -> Result<Self, SteinError> {
         let matrix = system.assemble()?;
         let size = matrix.nrows();
@@ -55,7 +55,7 @@ impl Factor {
     }
 }
 
-impl Inverse for Factor {
+impl Inverse for DenseFactor {
     fn solve_into(
         &self,
         rhs: ArrayView2<'_, f64>,

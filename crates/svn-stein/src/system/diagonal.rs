@@ -20,7 +20,7 @@ pub(super) struct PerCoordinate<'a> {
 }
 
 impl<'a> PerCoordinate<'a> {
-    pub fn new(system: &SvnSystem<'a>, h: ArrayView2<'a, f64>) -> Result<Self, SteinError> {
+    pub fn new(system: &SvnSystem<'a>, h: ArrayView2<'_, f64>) -> Result<Self, SteinError> {
         let (n, d) = h.dim();
         let k = system.kernel.kernel;
         let mut factors = Array3::zeros((d, n, n));

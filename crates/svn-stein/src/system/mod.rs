@@ -18,6 +18,7 @@
 //! Reference: Detommaso et al. (2018), arXiv 1806.03085.
 
 mod block;
+mod decoupled;
 mod dense;
 mod diagonal;
 mod direct;
@@ -47,14 +48,22 @@ const REPULSION_LIMIT: usize = 1024;
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// [`Solver::Direct`] while the reduced matrices are small, else CG for PSD couplings and MINRES for `exact`.
+    /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`].
     Auto,
-    /// Exact reduced solve: Woodbury through the Gram matrix of the rows (low rank), per coordinate (diagonal), dense.
+    /// To working precision: Woodbury through the Gram matrix of the rows (low rank), per coordinate (diagonal), dense;
+    /// factored curvature by [`Solver::Preconditioned`] to `1e-10`.
     Direct,
     /// Dense assembly of the `N d × N d` matrix; for small `d`.
     Dense,
     /// Conjugate gradients, matrix-free. Stops with a status at negative curvature.
     Cg {
+        /// Relative residual to reach.
+        tolerance: f64,
+        /// Iteration limit.
+        max_iterations: usize,
+    },
+    /// Krylov method preconditioned by one factor of `H_p + λ I` a particle: CG for PSD couplings, MINRES for `exact`.
+    Preconditioned {
         /// Relative residual to reach.
         tolerance: f64,
         /// Iteration limit.
@@ -76,6 +85,8 @@ pub enum Solver {
 pub enum SolveRoute {
     /// Woodbury through the Gram matrix of all curvature rows.
     Reduced,
+    /// One factor of `H_p + λ I` a particle, for a well-conditioned kernel matrix.
+    Decoupled,
     /// One `N × N` system per coordinate.
     PerCoordinate,
     /// Dense `N d × N d`.
@@ -86,6 +97,8 @@ pub enum SolveRoute {
     Cg,
     /// MINRES.
     Minres,
+    /// Preconditioned CG or MINRES.
+    Preconditioned,
 }
 
 /// How a solve ended.
@@ -241,6 +254,12 @@ impl<'a> SvnSystem<'a> {
                 tolerance,
                 max_iterations,
             } => krylov::minres(self, rhs, tolerance, max_iterations, out.view_mut())?,
+            Solver::Preconditioned {
+                tolerance,
+                max_iterations,
+            } => {
+                direct::preconditioned(self, rhs, tolerance, max_iterations, rows, out.view_mut())?
+            }
             _ => direct::solve(self, rhs, solver == Solver::Dense, rows, out.view_mut())?,
         };
         match out
@@ -265,19 +284,14 @@ impl<'a> SvnSystem<'a> {
         let block = self.coupling == Coupling::BlockDiagonal || self.is_decoupled();
         let size = match &self.curvature {
             Curvature::LowRank(low) => n * low.rows.dim().1,
-            Curvature::Diagonal(_) => n,
+            Curvature::Diagonal(_) | Curvature::Factored(_) => n,
             Curvature::Dense(_) if block => d,
             Curvature::Dense(_) => n * d,
         };
         if size <= DIRECT_LIMIT && (block || rank(self.coupling, n) <= REPULSION_LIMIT) {
             Solver::Direct
-        } else if self.coupling.is_psd() {
-            Solver::Cg {
-                tolerance: 1e-6,
-                max_iterations: 200,
-            }
         } else {
-            Solver::Minres {
+            Solver::Preconditioned {
                 tolerance: 1e-6,
                 max_iterations: 200,
             }

@@ -63,7 +63,7 @@ impl<'s, 'a> Reduced<'s, 'a> {
         let inverse = function(&|x| p(x).recip());
         let kernel_inverse = function(&|x| x / p(x));
         let both = function(&|x| x * x / p(x));
-        rows.update(low.rows, system.kernel.transformed, None, |_, _| true);
+        rows.update(low.rows, system.kernel.transformed, |_, _| true);
         let rows: &'s RowGram = rows;
         let scale = (low.weight / n as f64).sqrt();
         let cholesky = if r == 0 || low.weight == 0.0 {

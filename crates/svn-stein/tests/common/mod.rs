@@ -6,7 +6,8 @@ use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use svn_stein::target::{Curvature, Curved, LowRank, Score, TargetError};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, FactorError, LinearOperator, SelfAdjoint};
+use svn_stein::target::{Curvature, Curved, FactoredCurvature, LowRank, Score, TargetError};
 use svn_stein::{Coupling, Kernel, KernelSettings, Metric};
 
 pub fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
@@ -24,6 +25,66 @@ pub enum Owned {
     },
     Diagonal(Array2<f64>),
     Dense(Array3<f64>),
+    Factored(Family),
+}
+
+/// Dense matrices behind operators, as a Kronecker-factored family would be.
+#[derive(Clone, Debug)]
+pub struct Family(Vec<Array2<f64>>);
+
+impl Family {
+    pub fn new(matrices: &Array3<f64>) -> Self {
+        Self(matrices.outer_iter().map(|h| h.to_owned()).collect())
+    }
+}
+
+struct Matrix<'a>(&'a Array2<f64>);
+
+impl LinearOperator for Matrix<'_> {
+    fn nrows(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn ncols(&self) -> usize {
+        self.0.ncols()
+    }
+
+    fn apply_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        out.assign(&self.0.dot(&x));
+    }
+
+    fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        self.apply_into(x, out);
+    }
+}
+
+impl SelfAdjoint for Matrix<'_> {}
+
+impl FactoredCurvature for Family {
+    fn particles(&self) -> usize {
+        self.0.len()
+    }
+
+    fn dim(&self) -> usize {
+        self.0[0].nrows()
+    }
+
+    fn operator(&self, particle: usize) -> Box<dyn SelfAdjoint + '_> {
+        Box::new(Matrix(&self.0[particle]))
+    }
+
+    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>, FactorError> {
+        let matrix = self.0[particle].view();
+        Ok(Box::new(Cholesky::factorize_with_damping(
+            matrix,
+            damping,
+            &CholeskyParams::strict(),
+        )?))
+    }
+
+    fn diagonal(&self, particle: usize) -> Array1<f64> {
+        self.0[particle].diag().to_owned()
+    }
 }
 
 impl Owned {
@@ -40,6 +101,7 @@ impl Owned {
             }),
             Self::Diagonal(h) => Curvature::Diagonal(h.view()),
             Self::Dense(h) => Curvature::Dense(h.view()),
+            Self::Factored(f) => Curvature::Factored(f),
         }
     }
 
@@ -55,6 +117,7 @@ impl Owned {
                 .collect(),
             Self::Diagonal(h) => h.outer_iter().map(|h| Array2::from_diag(&h)).collect(),
             Self::Dense(h) => h.outer_iter().map(|h| h.to_owned()).collect(),
+            Self::Factored(f) => f.0.clone(),
         }
     }
 }
@@ -85,6 +148,7 @@ pub fn curvatures(seed: u64, n: usize, d: usize) -> Vec<(&'static str, Owned)> {
             },
         ),
         ("diagonal", Owned::Diagonal(diagonal)),
+        ("factored", Owned::Factored(Family::new(&dense))),
         ("dense", Owned::Dense(dense)),
     ]
 }
