@@ -30,7 +30,7 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
         .datasets()
         .filter(|set| asked.all && !set.leaky)
         .collect();
-    for name in asked.names.iter().filter(|name| !is_file(name)) {
+    for name in &asked.names {
         sets.push(manifest.find(name)?);
     }
     let native = setup::ensure(place, asked.offline)?;
@@ -53,8 +53,8 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     }
     if !is_built(place) {
         eprintln!(
-            "building the benchmark: the first time takes about 10 minutes on two cores, \
-             2 to 3 of them for libtorch's C++ shim"
+            "building the benchmark: the first time takes 3 to 5 minutes on two cores, \
+             most of it libtorch's C++ shim"
         );
     }
     let mut cargo = process::cargo(&place.root, asked.offline);
@@ -72,16 +72,11 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
 }
 
 impl Asked {
-    /// Reads `--dataset NAME` (repeated or with commas), `--all`, `--data` and `--offline`.
+    /// Reads `--dataset NAME` (repeated), `--all`, `--data` and `--offline`.
     fn parse(args: &[String]) -> Result<Self> {
         let mut asked = Self::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut names = |list: &str| {
-                asked
-                    .names
-                    .extend(list.split(',').map(|name| name.trim().to_string()))
-            };
             match arg.as_str() {
                 "--offline" => {
                     asked.offline = true;
@@ -89,20 +84,19 @@ impl Asked {
                 }
                 "--all" => asked.all = true,
                 "--dataset" => {
-                    let list = args
+                    let name = args
                         .next()
                         .ok_or_else(|| bad_input("--dataset: expected the name of a data set"))?;
-                    names(list);
-                    asked.rest.push(arg.clone());
-                    asked.rest.push(list.clone());
+                    asked.names.push(name.clone());
+                    asked.rest.extend([arg.clone(), name.clone()]);
                     continue;
                 }
                 other if other == "--data" || other.starts_with("--data=") => {
                     asked.own_folder = true
                 }
                 other => {
-                    if let Some(list) = other.strip_prefix("--dataset=") {
-                        names(list);
+                    if let Some(name) = other.strip_prefix("--dataset=") {
+                        asked.names.push(name.to_string());
                     }
                 }
             }
@@ -110,11 +104,6 @@ impl Asked {
         }
         Ok(asked)
     }
-}
-
-/// A file of the user's own is not a name of the manifest.
-fn is_file(name: &str) -> bool {
-    name.contains(['/', '\\', '.'])
 }
 
 fn is_built(place: &Place) -> bool {
@@ -142,11 +131,11 @@ mod tests {
 
     #[test]
     fn names_in_every_spelling() {
-        let asked = parse("--dataset yacht --method svn --dataset=wine,heart --out x");
-        assert_eq!(asked.names, ["yacht", "wine", "heart"]);
+        let asked = parse("--dataset yacht --method svn --dataset=wine --out x");
+        assert_eq!(asked.names, ["yacht", "wine"]);
         assert_eq!(
             asked.rest.join(" "),
-            "--dataset yacht --method svn --dataset=wine,heart --out x"
+            "--dataset yacht --method svn --dataset=wine --out x"
         );
         assert!(!asked.all && !asked.offline && !asked.own_folder);
     }
