@@ -9,7 +9,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use crate::blas;
-use crate::input::{InputError, check_shape};
+use crate::input::{InputError, check_shape, for_each_below_diagonal};
 
 /// `α A Aᵀ` of an `r × d` matrix in any layout (rows of a larger array and transposes are read in place).
 ///
@@ -53,18 +53,6 @@ fn fill(alpha: f64, a: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
     mirror_lower(out);
 }
 
-/// Side of the tiles in which the lower triangle is transposed, so that reads and writes stay in cache.
-const TILE: usize = 32;
-
 fn mirror_lower(mut a: ArrayViewMut2<'_, f64>) {
-    let n = a.nrows();
-    for top in (0..n).step_by(TILE) {
-        for left in (0..=top).step_by(TILE) {
-            for i in top..(top + TILE).min(n) {
-                for j in left..(left + TILE).min(i) {
-                    a[[j, i]] = a[[i, j]];
-                }
-            }
-        }
-    }
+    for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
 }

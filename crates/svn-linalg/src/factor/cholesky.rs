@@ -19,7 +19,7 @@ use crate::operator::{SelfAdjoint, Symmetric};
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `initial` | 1e-12 | first jitter, relative to the mean diagonal | finite, ≥ 0 |
-/// | `growth` | 100 | factor from one attempt to the next | finite, ≥ 0 |
+/// | `growth` | 100 | factor from one attempt to the next | finite, ≥ 1 |
 /// | `attempts` | 4 | jitters tried after none; 0 is a strict factorization | any |
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CholeskyParams {
@@ -102,7 +102,13 @@ impl Cholesky {
         params: &CholeskyParams,
     ) -> Result<Self, FactorError> {
         check_non_negative("jitter initial", params.initial)?;
-        check_non_negative("jitter growth", params.growth)?;
+        if !(params.growth.is_finite() && params.growth >= 1.0) {
+            return Err(FactorError::Input(InputError::OutOfRange {
+                name: "jitter growth",
+                range: "finite and at least 1",
+                value: params.growth,
+            }));
+        }
         let dim = a.nrows();
         let scale = a
             .diag()
@@ -111,20 +117,21 @@ impl Cholesky {
             .sum::<f64>()
             .abs();
         let mut jitter = 0.0;
-        let mut next = params.initial * scale;
-        for attempt in 0..=params.attempts {
-            match attempt_factor(a, damping, jitter)? {
+        let mut left = params.attempts;
+        loop {
+            let pivot = match attempt_factor(a, damping, jitter)? {
                 Ok(lower) => return Ok(Self { lower, jitter }),
-                Err(pivot) if attempt == params.attempts => {
-                    return Err(FactorError::NotPositiveDefinite { pivot, dim, jitter });
-                }
-                Err(_) => {
-                    jitter = next;
-                    next *= params.growth;
-                }
+                Err(pivot) => pivot,
+            };
+            if left == 0 {
+                return Err(FactorError::NotPositiveDefinite { pivot, dim, jitter });
             }
+            left -= 1;
+            jitter = match jitter {
+                0.0 => params.initial * scale,
+                last => last * params.growth,
+            };
         }
-        unreachable!("the last attempt returns")
     }
 
     /// The multiple of the identity that was added to make the factor exist; 0 for a well-conditioned matrix.
@@ -189,7 +196,7 @@ fn attempt_factor(
         .iter()
         .zip(&diagonal)
         .take(ended.unwrap_or(dim))
-        .position(|(l, a)| l * l <= least * a || l.is_nan());
+        .position(|(l, a)| l * l <= least * a || !l.is_finite());
     Ok(match weak.or(ended) {
         Some(pivot) => Err(pivot),
         None => Ok(lower),

@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
 use crate::operator::assert_shapes;
 
@@ -48,15 +48,42 @@ pub(super) fn kronecker_into(
         multiply_columns(left, &inner, result, k, p);
     }
     if !in_place {
-        out.assign(&view(&buffer, k, m * p).t());
+        side_by_side(&buffer, out);
     }
 }
 
+/// Rows transposed at a time, so that reads and writes stay in cache.
+const CHUNK: usize = 256;
+
 /// The columns of `x`, each contiguous; borrowed where they already are.
 fn one_after_the_other<'a>(x: ArrayView2<'a, f64>) -> Cow<'a, [f64]> {
-    match x.reversed_axes().to_slice() {
-        Some(slice) => Cow::Borrowed(slice),
-        None => Cow::Owned(x.t().iter().copied().collect()),
+    if let Some(slice) = x.reversed_axes().to_slice() {
+        return Cow::Borrowed(slice);
+    }
+    let rows = x.nrows();
+    let mut columns = vec![0.0; x.len()];
+    for (chunk, x) in x.axis_chunks_iter(Axis(0), CHUNK).enumerate() {
+        for (c, x) in x.columns().into_iter().enumerate() {
+            let start = c * rows + chunk * CHUNK;
+            columns[start..start + x.len()]
+                .iter_mut()
+                .zip(x)
+                .for_each(|(to, from)| *to = *from);
+        }
+    }
+    Cow::Owned(columns)
+}
+
+/// The inverse: columns one after the other back into `out`.
+fn side_by_side(columns: &[f64], mut out: ArrayViewMut2<'_, f64>) {
+    let rows = out.nrows();
+    for (chunk, mut out) in out.axis_chunks_iter_mut(Axis(0), CHUNK).enumerate() {
+        for (c, mut out) in out.columns_mut().into_iter().enumerate() {
+            let start = c * rows + chunk * CHUNK;
+            out.iter_mut()
+                .zip(&columns[start..])
+                .for_each(|(to, from)| *to = *from);
+        }
     }
 }
 

@@ -142,7 +142,7 @@ pub(super) struct Column {
     pub(super) relative_residual: f64,
     /// `σ`.
     pub(super) scale: f64,
-    /// `tolerance · ‖b‖ / σ`.
+    /// `tolerance · ‖b‖ / σ`, at least ε: the recurrence goes on to shrink when `b − A x` no longer does.
     pub(super) target: f64,
     restarts: usize,
 }
@@ -206,7 +206,7 @@ impl Column {
             return Verdict::Converged;
         }
         self.scale = power_of_two_below(max_abs(residual.view()));
-        self.target = self.tolerance * (self.b_norm / self.scale);
+        self.target = (self.tolerance * (self.b_norm / self.scale)).max(f64::EPSILON);
         self.restarts += 1;
         let residual = residual / self.scale;
         if self.restarts > 1 && self.relative_residual > 0.5 * before {

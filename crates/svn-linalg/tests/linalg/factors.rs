@@ -278,6 +278,97 @@ fn cholesky_jitter_escalates_as_its_params_say_and_then_gives_up() {
 }
 
 #[test]
+fn cholesky_params_out_of_range_are_errors() {
+    let a = Array2::<f64>::eye(2);
+    let default = CholeskyParams::default();
+    for params in [
+        CholeskyParams {
+            growth: 0.5,
+            ..default
+        },
+        CholeskyParams {
+            growth: f64::NAN,
+            ..default
+        },
+        CholeskyParams {
+            initial: -1.0,
+            ..default
+        },
+        CholeskyParams {
+            initial: f64::INFINITY,
+            ..default
+        },
+    ] {
+        let error = Cholesky::factorize(a.view(), &params).unwrap_err();
+        assert!(
+            matches!(error, FactorError::Input(InputError::OutOfRange { .. })),
+            "{error}"
+        );
+    }
+}
+
+/// Larger than the block sizes of OpenBLAS, whose code is another there.
+#[test]
+fn factors_beyond_the_block_size_of_blas() {
+    let mut rng = rng(19);
+    let n = 300;
+    let rows = random(&mut rng, n + 20, n);
+    let a = rows.t().dot(&rows);
+    let b = random(&mut rng, n, 70);
+    let scale = frobenius(a.view());
+    let cholesky = Cholesky::factorize(a.view(), &CholeskyParams::strict()).unwrap();
+    assert!(
+        cholesky
+            .lower()
+            .indexed_iter()
+            .all(|((i, j), &v)| i >= j || v == 0.0)
+    );
+    assert_close(
+        product(cholesky.lower(), cholesky.lower().t()).view(),
+        a.view(),
+        rounding(n),
+        "L Lᵀ",
+    );
+    let eigen = SymmetricEigen::factorize(a.view()).unwrap();
+    let condition = eigen.values()[n - 1] / eigen.values()[0];
+    let scaled = &eigen.vectors() * &eigen.values();
+    assert_close(
+        product(scaled.view(), eigen.vectors().t()).view(),
+        a.view(),
+        rounding(n),
+        "U diag(θ) Uᵀ",
+    );
+    for x in [
+        cholesky.solve(b.view()).unwrap(),
+        eigen.damped(0.0).unwrap().solve(b.view()).unwrap(),
+    ] {
+        let residual = frobenius((product(a.view(), x.view()) - &b).view());
+        assert!(
+            residual <= rounding(n) * scale * frobenius(x.view()),
+            "condition {condition:e}: {residual:e}"
+        );
+    }
+    let thin = random(&mut rng, 200, n);
+    let deficient = thin.t().dot(&thin);
+    let strict = Cholesky::factorize(deficient.view(), &CholeskyParams::strict());
+    assert!(
+        matches!(
+            strict,
+            Err(FactorError::NotPositiveDefinite {
+                pivot: 200..,
+                dim: 300,
+                ..
+            })
+        ),
+        "rank 200"
+    );
+    assert_eq!(
+        SymmetricEigen::factorize(deficient.view()).unwrap().rank(),
+        200
+    );
+}
+
+#[test]
 fn cholesky_pivot_test_ignores_scaling_of_rows_and_columns() {
     // D A D has the pivots of A times D²: units of the parameters must not decide what is singular.
     let a = with_spectrum(&mut rng(12), &log_spaced(6, 1e6));

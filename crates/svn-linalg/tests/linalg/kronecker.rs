@@ -49,6 +49,33 @@ proptest! {
     }
 }
 
+/// More rows than are transposed at a time, and not a multiple of them.
+#[test]
+fn vec_trick_on_more_rows_than_one_chunk() {
+    let mut rng = rng(23);
+    for (m, n, p, q) in [(20, 31, 17, 25), (31, 20, 25, 17)] {
+        let (a, b) = (random(&mut rng, m, n), random(&mut rng, p, q));
+        let operator = Kronecker::new(a.view(), b.view()).unwrap();
+        let dense = kronecker(a.view(), b.view());
+        let x = random(&mut rng, n * q, 3);
+        let found = operator.apply(x.view()).unwrap();
+        assert_close(
+            found.view(),
+            product(dense.view(), x.view()).view(),
+            rounding(n * q),
+            "A x",
+        );
+        // Column-major x: borrowed, not copied.
+        let x = x.t().as_standard_layout().into_owned().reversed_axes();
+        assert_close(
+            operator.apply(x.view()).unwrap().view(),
+            found.view(),
+            rounding(n * q),
+            "column-major",
+        );
+    }
+}
+
 #[test]
 fn row_major_vec_convention_is_that_of_a_weight_matrix() {
     // G Aᵀ-style products: (A ⊗ B) vec(W) = vec(A W Bᵀ) with W stored row by row.

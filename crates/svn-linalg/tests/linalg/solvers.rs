@@ -6,9 +6,9 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use svn_linalg::{
-    CgParams, CgStatus, Cholesky, CholeskyParams, Diagonal, Factor, FactorizeDamped, InputError,
-    InverseOperator, LinearOperator, MinresParams, MinresStatus, SelfAdjoint, SolveError,
-    Symmetric, cg, cg_columns, minres, minres_columns,
+    Breakdown, CgParams, CgStatus, Cholesky, CholeskyParams, Diagonal, Factor, FactorizeDamped,
+    InputError, InverseOperator, LinearOperator, MinresParams, MinresStatus, SelfAdjoint,
+    SolveError, Symmetric, cg, cg_columns, minres, minres_columns,
 };
 
 use crate::cases;
@@ -443,6 +443,86 @@ fn a_diagonal_preconditioner_undoes_bad_scaling() {
 }
 
 #[test]
+fn scaling_over_twenty_decades_is_not_mistaken_for_a_null_vector() {
+    // pᵀAp / (‖A‖ ‖p‖²) is 1e-40 here, far below rounding, while the preconditioned system is well conditioned.
+    let mut rng = rng(45);
+    let core = with_spectrum(&mut rng, &log_spaced(12, 10.0));
+    let d = Array1::from_shape_fn(12, |i| 10.0_f64.powf(-10.0 + 20.0 * i as f64 / 11.0));
+    let a = Array2::from_shape_fn((12, 12), |(i, j)| core[[i, j]] * d[i] * d[j]);
+    let jacobi = Diagonal::new(a.diag().to_owned())
+        .unwrap()
+        .factorize_damped(0.0)
+        .unwrap();
+    let b = Array2::from_shape_fn((12, 1), |(i, _)| d[i]); // x of order 1 / d
+    let operator = Symmetric::new(a.view()).unwrap();
+    for (solver, solve) in SOLVERS {
+        let outcome = solve(
+            &operator,
+            b.view(),
+            None,
+            Some(&InverseOperator(&jacobi)),
+            1e-12,
+            100,
+        )
+        .unwrap();
+        assert!(
+            outcome.converged[0] && outcome.iterations[0] <= 20,
+            "{solver}: {outcome:?}"
+        );
+        assert_honest(&a, b.view(), &outcome, 1e-12, solver);
+    }
+}
+
+#[test]
+fn tolerance_zero_ends_in_stagnation_soon_and_at_rounding_level() {
+    // The recurrences of r shrink far below rounding; rᵀz would underflow and be blamed on the preconditioner.
+    let mut rng = rng(46);
+    let a = with_spectrum(&mut rng, &log_spaced(10, 1e2));
+    let b = random(&mut rng, 10, 3);
+    let operator = Symmetric::new(a.view()).unwrap();
+    let params = CgParams {
+        tolerance: 0.0,
+        max_iterations: 100_000,
+        ..CgParams::default()
+    };
+    for info in cg_columns(&operator, b.view(), None, None, &params)
+        .unwrap()
+        .infos
+    {
+        assert_eq!(
+            info.status,
+            CgStatus::Breakdown {
+                reason: Breakdown::Stagnation
+            }
+        );
+        assert!(
+            info.iterations < 100 && info.relative_residual < 1e-13,
+            "{info:?}"
+        );
+    }
+    let params = MinresParams {
+        tolerance: 0.0,
+        max_iterations: 100_000,
+        ..MinresParams::default()
+    };
+    for info in minres_columns(&operator, b.view(), None, None, &params)
+        .unwrap()
+        .infos
+    {
+        assert_eq!(
+            info.status,
+            MinresStatus::Breakdown {
+                reason: Breakdown::Stagnation
+            }
+        );
+        assert!(
+            info.iterations < 100 && info.relative_residual < 1e-13,
+            "{info:?}"
+        );
+    }
+}
+
+#[test]
 fn an_indefinite_preconditioner_is_a_breakdown() {
     let operator = Symmetric::new(Array2::<f64>::eye(2)).unwrap();
     let p = Diagonal::new(ndarray::array![1.0, -1.0]).unwrap();
@@ -451,7 +531,7 @@ fn an_indefinite_preconditioner_is_a_breakdown() {
     assert_eq!(
         by_cg.info.status,
         CgStatus::Breakdown {
-            reason: svn_linalg::Breakdown::Preconditioner
+            reason: Breakdown::Preconditioner
         }
     );
     let by_minres = minres(
@@ -465,7 +545,7 @@ fn an_indefinite_preconditioner_is_a_breakdown() {
     assert_eq!(
         by_minres.info.status,
         MinresStatus::Breakdown {
-            reason: svn_linalg::Breakdown::Preconditioner
+            reason: Breakdown::Preconditioner
         }
     );
     assert!(

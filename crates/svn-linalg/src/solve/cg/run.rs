@@ -13,24 +13,31 @@ enum Stage {
     /// `r / σ` is there, a new search direction is due, conjugate to the last one if there is one.
     Aim {
         r: Array1<f64>,
-        last: Option<(Array1<f64>, f64)>,
+        last: Option<Direction>,
     },
-    /// `r / σ`, `p` and `rᵀz` are there, a step is due.
+    /// `r / σ` and a search direction are there, a step is due.
     Advance {
         r: Array1<f64>,
-        p: Array1<f64>,
-        rz: f64,
+        direction: Direction,
     },
     /// Finished.
     Done(CgStatus),
+}
+
+/// A search direction.
+struct Direction {
+    p: Array1<f64>,
+    /// `rᵀz` where it started.
+    rz: f64,
+    /// `pᵀP p`, by its recurrence.
+    length2: f64,
 }
 
 pub(super) struct Run {
     pub(super) column: Column,
     stage: Stage,
     pub(super) negative: Option<Array1<f64>>,
-    /// Largest `‖A p‖ / ‖p‖` seen.
-    operator_norm: f64,
+    scale: OperatorScale,
 }
 
 impl Run {
@@ -48,7 +55,7 @@ impl Run {
             column,
             stage,
             negative: None,
-            operator_norm: 0.0,
+            scale: OperatorScale::default(),
         })
     }
 
@@ -149,14 +156,23 @@ pub(super) fn aim(system: &System<'_>, runs: &mut [Run]) -> Result<(), SolveErro
                 reason: Breakdown::Preconditioner,
             }))
         } else {
-            let p = match last {
-                Some((mut p, last_rz)) => {
-                    p *= rz / last_rz;
-                    p + z
+            let direction = match last {
+                Some(mut last) => {
+                    let beta = rz / last.rz;
+                    last.p *= beta;
+                    Direction {
+                        p: last.p + z,
+                        rz,
+                        length2: rz + beta * beta * last.length2,
+                    }
                 }
-                None => z.to_owned(),
+                None => Direction {
+                    p: z.to_owned(),
+                    rz,
+                    length2: rz,
+                },
             };
-            Stage::Advance { r, p, rz }
+            Stage::Advance { r, direction }
         };
     }
     Ok(())
@@ -169,7 +185,7 @@ pub(super) fn advance(
     params: &CgParams,
 ) -> Result<(), SolveError> {
     let (ids, p) = select(runs, |run| match &run.stage {
-        Stage::Advance { p, .. } => Some(p),
+        Stage::Advance { direction, .. } => Some(&direction.p),
         _ => None,
     });
     if ids.is_empty() {
@@ -178,66 +194,79 @@ pub(super) fn advance(
     let ap = system.apply(&ids, &p)?;
     for (&j, ap) in ids.iter().zip(ap.columns()) {
         let run = &mut runs[j];
-        let Stage::Advance { mut r, p, rz } =
+        let Stage::Advance { mut r, direction } =
             std::mem::replace(&mut run.stage, Stage::Refresh(None))
         else {
             continue;
         };
         run.column.iterations += 1;
-        let curvature = p.dot(&ap);
-        let (p_norm, ap_norm) = (norm(p.view()), norm(ap));
-        run.operator_norm = run.operator_norm.max(ap_norm / p_norm);
-        if let Some(status) =
-            stop_on_curvature(curvature, p_norm, ap_norm, run.operator_norm, p.len())
-        {
+        let curvature = direction.p.dot(&ap);
+        if let Some(status) = run.scale.judge(curvature, &direction, ap) {
             if matches!(status, CgStatus::NegativeCurvature { .. }) {
-                run.negative = Some(p / p_norm);
+                let length = norm(direction.p.view());
+                run.negative = Some(direction.p / length);
             }
             run.stage = Stage::Refresh(Some(status));
             continue;
         }
-        let alpha = rz / curvature;
-        run.column.x.scaled_add(alpha * run.column.scale, &p);
+        let alpha = direction.rz / curvature;
+        run.column
+            .x
+            .scaled_add(alpha * run.column.scale, &direction.p);
         r.scaled_add(-alpha, &ap);
         let claims_convergence = norm(r.view()) <= run.column.target;
         if !claims_convergence && run.column.iterations < params.max_iterations {
             run.stage = Stage::Aim {
                 r,
-                last: Some((p, rz)),
+                last: Some(direction),
             };
         }
     }
     Ok(())
 }
 
-/// Whether `pᵀAp` is too small to go on, and what that says.
-///
-/// Rounding makes `pᵀAp` uncertain by `n ε ‖A‖ ‖p‖²`. Below minus that it is negative for certain. Near zero a positive
-/// semi-definite `A` has `‖A p‖² ≤ ‖A‖ pᵀAp`, so an `A p` much longer than that proves `A` indefinite; otherwise `p` is
-/// a null vector.
-fn stop_on_curvature(
-    curvature: f64,
-    p_norm: f64,
-    ap_norm: f64,
-    operator_norm: f64,
-    dim: usize,
-) -> Option<CgStatus> {
-    let rayleigh = curvature / p_norm / p_norm;
-    let rounding = f64::EPSILON * operator_norm;
-    if rayleigh > rounding {
-        return None;
-    }
-    let uncertainty = dim as f64 * rounding;
-    let null_length = 10.0 * (uncertainty * operator_norm).sqrt();
-    Some(
-        if rayleigh < -uncertainty || ap_norm / p_norm > null_length {
-            CgStatus::NegativeCurvature {
-                curvature: rayleigh,
-            }
+/// How large the operator has shown itself, to tell curvature from rounding.
+#[derive(Default)]
+struct OperatorScale {
+    /// Largest `|pᵀAp| / pᵀPp`: a bound from below on the norm of `P^(−1/2) A P^(−1/2)`.
+    preconditioned: f64,
+    /// Largest `‖A p‖ / ‖p‖`: the same for `A`.
+    plain: f64,
+}
+
+impl OperatorScale {
+    /// Whether `pᵀAp` is too small to go on, and what that says.
+    ///
+    /// In the metric of the preconditioner, so that units of the coordinates do not matter, rounding makes the
+    /// curvature uncertain by `n ε` of its largest value. Below minus that it is negative for certain. Near zero a
+    /// positive semi-definite `A` has `‖A p‖² ≤ ‖A‖ pᵀAp`, so an `A p` much longer than that proves `A` indefinite;
+    /// otherwise `p` is a null vector.
+    fn judge(
+        &mut self,
+        curvature: f64,
+        direction: &Direction,
+        ap: ArrayView1<'_, f64>,
+    ) -> Option<CgStatus> {
+        let dim = ap.len() as f64;
+        let (p_norm, ap_norm) = (norm(direction.p.view()), norm(ap));
+        let rayleigh = curvature / direction.length2;
+        self.preconditioned = self.preconditioned.max(rayleigh.abs());
+        self.plain = self.plain.max(ap_norm / p_norm);
+        let rounding = f64::EPSILON * self.preconditioned;
+        if rayleigh > rounding {
+            return None;
+        }
+        let plain_rayleigh = curvature / p_norm / p_norm;
+        let stretch = ap_norm / p_norm / self.plain;
+        let null_stretch2 = plain_rayleigh.max(0.0) / self.plain + dim * f64::EPSILON;
+        if rayleigh < -dim * rounding || stretch * stretch > 100.0 * null_stretch2 {
+            Some(CgStatus::NegativeCurvature {
+                curvature: plain_rayleigh,
+            })
         } else {
-            CgStatus::Breakdown {
+            Some(CgStatus::Breakdown {
                 reason: Breakdown::Singular,
-            }
-        },
-    )
+            })
+        }
+    }
 }

@@ -153,9 +153,6 @@ impl Run {
             return Stage::Refresh(Reason::End(MinresStatus::LeastSquares { normal_residual }));
         }
         let gamma = gamma_bar.hypot(beta);
-        if gamma == 0.0 {
-            return Stage::Refresh(Reason::RangeClaim);
-        }
         let (cosine, sine) = (gamma_bar / gamma, beta / gamma);
         let phi = cosine * l.phi_bar;
         l.phi_bar *= sine;
