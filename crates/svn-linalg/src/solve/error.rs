@@ -48,10 +48,10 @@ impl std::fmt::Display for Breakdown {
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NotConverged {
-    /// From [`cg`](super::cg).
+    /// From [`cg`](super::cg()).
     #[error("CG stopped after {} iterations at relative residual {:.1e}: {}", .0.iterations, .0.relative_residual, .0.status)]
     Cg(CgInfo),
-    /// From [`minres`](super::minres).
+    /// From [`minres`](super::minres()).
     #[error("MINRES stopped after {} iterations at relative residual {:.1e}: {}", .0.iterations, .0.relative_residual, .0.status)]
     Minres(MinresInfo),
 }

@@ -2,11 +2,12 @@
 //!
 //! | solver | operator | several right-hand sides | stops with |
 //! |---|---|---|---|
-//! | [`cg`], [`cg_columns`] | positive definite | one operator product per iteration for all | [`CgStatus`] |
-//! | [`minres`], [`minres_columns`] | symmetric, indefinite or singular | the same | [`MinresStatus`] |
+//! | [`cg()`], [`cg_columns`] | positive definite | one operator product per iteration for all | [`CgStatus`] |
+//! | [`minres()`], [`minres_columns`] | symmetric, indefinite or singular | the same | [`MinresStatus`] |
 //!
 //! A relative residual in an info is always that of the returned `x`, computed afresh as `‖b − A x‖ / ‖b‖` and never
-//! taken from a recurrence; `Converged` means that this number is at most the tolerance, and the other way round.
+//! taken from a recurrence. `Converged` means that this number is at most the tolerance, and where it is, no other status is
+//! given, save that CG never calls an operator solved in which it met negative curvature.
 
 mod cg;
 mod columns;

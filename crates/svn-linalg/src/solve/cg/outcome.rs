@@ -92,6 +92,18 @@ pub struct CgInfo {
 }
 
 /// The last iterate and how good it is.
+///
+/// Dropping it unseen does not pass the compiler where warnings are errors:
+///
+/// ```compile_fail
+/// #![deny(unused_must_use)]
+/// # use svn_linalg::{CgParams, Diagonal, SolveError, cg};
+/// # fn main() -> Result<(), SolveError> {
+/// # let (a, b) = (Diagonal::constant(2, 1.0)?, ndarray::array![1.0, 2.0]);
+/// cg(&a, b.view(), None, None, &CgParams::default())?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "the iterate is a solution only if info.status says so"]
 pub struct CgSolution {
