@@ -1,7 +1,5 @@
 //! The layers a network is made of, and the shape each gives per sample.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 use tch::{TchError, Tensor};
 
@@ -348,44 +346,4 @@ fn positive(label: &str, setting: &'static str, values: &[usize]) -> Result<()> 
 /// `[a, b]` as libtorch's integers.
 pub(crate) fn pair(values: [usize; 2]) -> [i64; 2] {
     values.map(|v| v as i64)
-}
-
-impl fmt::Display for Layer {
-    /// As PyTorch prints it.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.name();
-        let flag = |bias: bool| if bias { "True" } else { "False" };
-        match self {
-            Self::Linear {
-                inputs,
-                outputs,
-                bias,
-            } => {
-                write!(
-                    f,
-                    "{name}(in_features={inputs}, out_features={outputs}, bias={})",
-                    flag(*bias)
-                )
-            }
-            Self::Activation(_) | Self::Flatten => write!(f, "{name}()"),
-            Self::Conv2d(Conv2d {
-                inputs,
-                outputs,
-                kernel,
-                stride,
-                padding,
-                dilation,
-                bias,
-            }) => write!(
-                f,
-                "{name}({inputs}, {outputs}, kernel_size={kernel:?}, stride={stride:?}, padding={padding:?}, dilation={dilation:?}, bias={})",
-                flag(*bias)
-            ),
-            Self::MaxPool2d(pool) | Self::AvgPool2d(pool) => write!(
-                f,
-                "{name}(kernel_size={:?}, stride={:?}, padding={:?})",
-                pool.kernel, pool.stride, pool.padding
-            ),
-        }
-    }
 }

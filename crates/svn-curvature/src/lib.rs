@@ -6,6 +6,7 @@ pub mod convert;
 mod error;
 mod family;
 mod layer;
+mod layer_text;
 mod linearization;
 mod loss;
 mod moments;
