@@ -20,6 +20,10 @@ pub struct Info {
     pub rate: f64,
     /// Root mean squared distance of the particles from their mean, per coordinate, before the step.
     pub spread: f64,
+    /// Number of directions the particles spread over, `(tr C)² / tr C²`, before the step.
+    pub effective_dimension: f64,
+    /// Kernel Stein discrepancy (IMQ, `c² = d`) before the step, with the scores of the batch used.
+    pub kernel_stein_discrepancy: f64,
     /// Root mean squared change of a coordinate.
     pub step_size: f64,
     /// Kernel health; `None` for methods without a kernel.

@@ -47,17 +47,21 @@
 
 #![deny(missing_docs)]
 
+mod annealing;
 mod bandwidth;
 mod curvature;
 mod damping;
+mod diagnostics;
 mod error;
 mod field;
 mod gram;
 mod info;
 mod kernel;
 mod method;
+mod noise;
 mod rate;
 mod repulsion;
+mod restrict;
 mod run;
 mod sampler;
 mod score_only;
@@ -65,8 +69,10 @@ mod state;
 mod system;
 pub mod target;
 
+pub use annealing::Annealing;
 pub use bandwidth::Bandwidth;
 pub use damping::Damping;
+pub use diagnostics::{effective_dimension, kernel_stein_discrepancy, maximum_mean_discrepancy};
 pub use error::SteinError;
 pub use field::{DensityEstimator, FieldNorms, svgd_into, wgd_into};
 pub use gram::{KernelGram, KernelSettings, KernelView, Metric};
@@ -75,6 +81,7 @@ pub use kernel::{Component, Kernel, Profile};
 pub use method::{FirstOrder, Lift, Method, Newton};
 pub use rate::{Rate, Schedule, StepRule};
 pub use repulsion::Coupling;
+pub use restrict::Coordinates;
 pub use run::{Flow, Observer, Stop, StopReason, run};
 pub use sampler::Sampler;
 pub use score_only::ScoreOnly;

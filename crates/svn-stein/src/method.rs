@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::annealing::Annealing;
 use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::field::DensityEstimator;
 use crate::gram::KernelSettings;
 use crate::rate::{Rate, StepRule};
 use crate::repulsion::Coupling;
+use crate::restrict::Coordinates;
 use crate::system::Solver;
 
 /// Step of a first-order method.
@@ -43,7 +45,7 @@ impl FirstOrder {
 /// | Name | Default | Purpose | Range |
 /// |---|---|---|---|
 /// | `kernel` | RBF, curvature metric, median | interaction | [`KernelSettings`] |
-/// | `coupling` | `gram` | blocks of the Hessian kept | [`Coupling`] |
+/// | `coupling` | `block-repulsion` | blocks of the Hessian kept | [`Coupling`] |
 /// | `solver` | `auto` | how the system is solved | [`Solver`] |
 /// | `ridge` | 1e-6 | `ρ = ridge · μ / N` for nearly singular `K` | ≥ 0 |
 /// | `rate` | 1, constant | step size `ε` | > 0 |
@@ -78,7 +80,7 @@ impl Default for Newton {
                 metric: crate::gram::Metric::Curvature,
                 ..KernelSettings::default()
             },
-            coupling: Coupling::Gram,
+            coupling: Coupling::BlockRepulsion,
             solver: Solver::Auto,
             ridge: 1e-6,
             rate: Rate::constant(1.0),
@@ -127,8 +129,32 @@ pub enum Method {
         /// Step.
         step: FirstOrder,
     },
+    /// SVGD with the drive annealed.
+    AnnealedSvgd {
+        /// Interaction.
+        kernel: KernelSettings,
+        /// Schedule of the drive.
+        annealing: Annealing,
+        /// Step.
+        step: FirstOrder,
+    },
     /// Stein variational Newton.
     Svn(Newton),
+    /// SVGD on all coordinates, Stein variational Newton on some, as on the last layer of a network.
+    ///
+    /// The kernel acts on whole particles. The target's curvature is that of all coordinates, or of the selected ones
+    /// alone, in which case the kernel metric has to be the identity.
+    LlSvn {
+        /// Settings of the Newton part; its kernel serves both.
+        newton: Newton,
+        /// The coordinates that take Newton steps.
+        coordinates: Coordinates,
+        /// Step of the other coordinates.
+        rest: FirstOrder,
+    },
+    /// Stochastic Stein variational Newton: the Newton step plus noise `√(2ε/N) K U⁻¹ B`, `UᵀU = A`, so that the
+    /// particles sample (Leviyev et al. 2022, arXiv 2204.09039).
+    Ssvn(Newton),
 }
 
 impl Method {
@@ -138,7 +164,10 @@ impl Method {
             Self::Ensemble { .. } => "ensemble",
             Self::Wgd { .. } => "wgd",
             Self::Svgd { .. } => "svgd",
+            Self::AnnealedSvgd { .. } => "annealed-svgd",
             Self::Svn(_) => "svn",
+            Self::LlSvn { .. } => "ll-svn",
+            Self::Ssvn(_) => "ssvn",
         }
     }
 
@@ -146,8 +175,30 @@ impl Method {
     pub fn needs_curvature(&self) -> bool {
         match self {
             Self::Ensemble { .. } => false,
-            Self::Wgd { kernel, .. } | Self::Svgd { kernel, .. } => kernel.needs_curvature(),
-            Self::Svn(_) => true,
+            Self::Wgd { kernel, .. }
+            | Self::Svgd { kernel, .. }
+            | Self::AnnealedSvgd { kernel, .. } => kernel.needs_curvature(),
+            Self::Svn(_) | Self::LlSvn { .. } | Self::Ssvn(_) => true,
+        }
+    }
+
+    /// Settings of the Newton part, for the methods that have one.
+    pub fn newton(&self) -> Option<&Newton> {
+        match self {
+            Self::Svn(newton) | Self::LlSvn { newton, .. } | Self::Ssvn(newton) => Some(newton),
+            _ => None,
+        }
+    }
+
+    /// First-order step, for the methods that have one.
+    pub fn first_order(&self) -> Option<&FirstOrder> {
+        match self {
+            Self::Ensemble { step }
+            | Self::Wgd { step, .. }
+            | Self::Svgd { step, .. }
+            | Self::AnnealedSvgd { step, .. }
+            | Self::LlSvn { rest: step, .. } => Some(step),
+            Self::Svn(_) | Self::Ssvn(_) => None,
         }
     }
 
@@ -173,7 +224,26 @@ impl Method {
                 kernel.validate()?;
                 step.validate()
             }
+            Self::AnnealedSvgd {
+                kernel,
+                annealing,
+                step,
+            } => {
+                kernel.validate()?;
+                annealing.validate()?;
+                step.validate()
+            }
             Self::Svn(newton) => newton.validate(),
+            Self::LlSvn { newton, rest, .. } => {
+                newton.validate()?;
+                rest.validate()
+            }
+            Self::Ssvn(newton) if newton.lift != Lift::Kernel => Err(SteinError::Setting {
+                name: "lift",
+                value: format!("{:?}", newton.lift),
+                expected: "`kernel`: the noise of ssvn belongs to that step",
+            }),
+            Self::Ssvn(newton) => newton.validate(),
         }
     }
 }
@@ -206,6 +276,10 @@ impl Newton {
         }
         match self.solver {
             Solver::Cg {
+                tolerance,
+                max_iterations,
+            }
+            | Solver::Preconditioned {
                 tolerance,
                 max_iterations,
             }

@@ -8,13 +8,14 @@
 mod evaluate;
 mod newton;
 
-use ndarray::{Array1, Array2, ArrayView2, Zip};
+use ndarray::{Array1, Array2, ArrayView2};
 
+use crate::diagnostics::{effective_dimension, kernel_stein_discrepancy};
 use crate::error::SteinError;
-use crate::field::{svgd_into, wgd_into};
-use crate::gram::KernelGram;
+use crate::field::{FieldNorms, svgd_into, wgd_into};
+use crate::gram::{KernelGram, KernelSettings};
 use crate::info::{Info, KernelHealth};
-use crate::method::{FirstOrder, Method};
+use crate::method::Method;
 use crate::rate::Moments;
 use crate::state::{State, check_particles};
 use crate::system::{RowGram, SolveInfo};
@@ -36,6 +37,7 @@ struct Workspace {
     log_density: Array1<f64>,
     score: Array2<f64>,
     repulsion: Array2<f64>,
+    /// The field, then the change of the particles.
     direction: Array2<f64>,
     alpha: Array2<f64>,
     trial_log_density: Array1<f64>,
@@ -58,8 +60,8 @@ impl Workspace {
     }
 }
 
-/// What the middle of a step leaves behind besides the direction.
-struct Direction {
+/// What the middle of a step leaves behind besides the change of the particles.
+struct Proposal {
     kernel: Option<KernelHealth>,
     solve: Option<SolveInfo>,
     /// Damping the system was solved with.
@@ -96,14 +98,17 @@ impl Sampler {
     /// [`SteinError::Empty`], or [`SteinError::NonFinite`] naming the particle.
     pub fn init(&self, particles: Array2<f64>, seed: u64) -> Result<State, SteinError> {
         check_particles(particles.view())?;
-        let moments = match self.first_order() {
+        if let Method::LlSvn { coordinates, .. } = &self.method {
+            coordinates.validate(particles.ncols())?;
+        }
+        let moments = match self.method.first_order() {
             Some(first) => first.rule.init(particles.dim()),
             None => Moments::None,
         };
-        let damping = match &self.method {
-            Method::Svn(newton) => newton.damping.initial(),
-            _ => 0.0,
-        };
+        let damping = self
+            .method
+            .newton()
+            .map_or(0.0, |newton| newton.damping.initial());
         Ok(State {
             anchor: particles.clone(),
             particles,
@@ -133,51 +138,50 @@ impl Sampler {
         self.prepare(state, target.dim())?;
         target.next_batch()?;
         let mut rejected = Vec::new();
-        let direction = self.evaluate(state, target, &mut rejected)?;
+        let proposal = self.evaluate(state, target, &mut rejected)?;
         if state.rejections >= STUCK {
             return Err(SteinError::Stuck {
                 rejections: state.rejections,
                 damping: state.damping,
             });
         }
-        let rate = self.rate().at(state.step) * state.backoff;
-        let step_size = self.advance(state, rate, &direction);
-        let gain = self.assess(state, target, &direction, &mut rejected)?;
+        let rate = self.rate(state);
+        let step_size = self.advance(state, &mut rejected);
+        let gain = self.assess(state, target, &proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
         state.step += 1;
         let ws = &self.workspace;
+        let before = state.anchor.view();
         Ok(Info {
             step: state.step,
             mean_log_density: ws.log_density.mean().unwrap_or(f64::NAN),
             log_density: ws.log_density.to_vec(),
             rate,
-            spread: spread(state.anchor.view()),
+            spread: spread(before),
+            effective_dimension: effective_dimension(before),
+            kernel_stein_discrepancy: kernel_stein_discrepancy(
+                before,
+                ws.score.view(),
+                before.ncols() as f64,
+            )?,
             step_size,
-            kernel: direction.kernel,
-            solve: direction.solve,
-            damping: direction.damping,
-            trust_scale: direction.trust_scale.to_vec(),
+            kernel: proposal.kernel,
+            solve: proposal.solve,
+            damping: proposal.damping,
+            trust_scale: proposal.trust_scale.to_vec(),
             gain,
             rejected,
         })
     }
 
-    fn first_order(&self) -> Option<FirstOrder> {
-        match &self.method {
-            Method::Ensemble { step } | Method::Wgd { step, .. } | Method::Svgd { step, .. } => {
-                Some(*step)
-            }
-            Method::Svn(_) => None,
-        }
-    }
-
-    fn rate(&self) -> crate::rate::Rate {
-        match &self.method {
-            Method::Ensemble { step } | Method::Wgd { step, .. } | Method::Svgd { step, .. } => {
-                step.rate
-            }
-            Method::Svn(newton) => newton.rate,
-        }
+    /// `ε_t` of the method's main step, back-off included.
+    fn rate(&self, state: &State) -> f64 {
+        let rate = match (self.method.newton(), self.method.first_order()) {
+            (Some(newton), _) => newton.rate,
+            (None, Some(first)) => first.rate,
+            (None, None) => return 0.0,
+        };
+        rate.at(state.step) * state.backoff
     }
 
     /// Check that state, method and target belong together and size the workspace.
@@ -198,7 +202,7 @@ impl Sampler {
                 expected: vec![n, d],
             });
         }
-        let fits = match self.first_order() {
+        let fits = match self.method.first_order() {
             Some(first) => state.moments.fits(first.rule, state.particles.view()),
             None => true,
         };
@@ -215,83 +219,113 @@ impl Sampler {
         Ok(())
     }
 
-    /// Direction into the workspace, from log density, score and curvature that are there and finite.
-    fn direction(
+    /// The change of the particles into `direction`, from log density, score and curvature that are there and finite.
+    fn propose(
         &mut self,
         state: &mut State,
         curvature: Option<&Curvature<'_>>,
-    ) -> Result<Direction, SteinError> {
-        let n = state.particles.nrows();
+    ) -> Result<Proposal, SteinError> {
         let ws = &mut self.workspace;
-        let first = |kernel| Direction {
-            kernel,
-            solve: None,
-            damping: 0.0,
-            trust_scale: Array1::ones(n),
-            quadratic: Array1::zeros(n),
-        };
-        let (repulsion, out) = (&mut ws.repulsion, &mut ws.direction);
-        match &self.method {
+        let required = |what| curvature.ok_or(SteinError::CurvatureRequired { what });
+        let (norms, step) = match &self.method {
+            Method::Svn(settings) => {
+                return newton::propose(settings, false, state, ws, required("svn")?);
+            }
+            Method::Ssvn(settings) => {
+                return newton::propose(settings, true, state, ws, required("ssvn")?);
+            }
+            Method::LlSvn {
+                newton,
+                coordinates,
+                rest,
+            } => {
+                let curvature = required("ll-svn")?;
+                return newton::propose_partial(newton, coordinates, rest, state, ws, curvature);
+            }
             Method::Ensemble { step } => {
-                out.assign(&ws.score);
-                step.rule.precondition(&mut state.moments, out.view_mut());
-                Ok(first(None))
+                ws.direction.assign(&ws.score);
+                (None, step)
             }
-            Method::Svgd { kernel, step } => {
-                ws.gram.update(kernel, state.particles.view(), curvature)?;
-                let norms = svgd_into(
-                    &ws.gram,
-                    ws.score.view(),
-                    1.0,
-                    repulsion.view_mut(),
-                    out.view_mut(),
-                );
-                let health = KernelHealth::new(&ws.gram, norms);
-                step.rule.precondition(&mut state.moments, out.view_mut());
-                Ok(first(Some(health)))
-            }
+            Method::Svgd { kernel, step } => (Some(ws.svgd(kernel, 1.0, state, curvature)?), step),
+            Method::AnnealedSvgd {
+                kernel,
+                annealing,
+                step,
+            } => (
+                Some(ws.svgd(kernel, annealing.at(state.step), state, curvature)?),
+                step,
+            ),
             Method::Wgd {
                 kernel,
                 estimator,
                 step,
             } => {
                 ws.gram.update(kernel, state.particles.view(), curvature)?;
-                let norms = wgd_into(
-                    &ws.gram,
-                    ws.score.view(),
-                    *estimator,
-                    repulsion.view_mut(),
-                    out.view_mut(),
-                )?;
-                let health = KernelHealth::new(&ws.gram, norms);
-                step.rule.precondition(&mut state.moments, out.view_mut());
-                Ok(first(Some(health)))
+                let (repulsion, out) = (ws.repulsion.view_mut(), ws.direction.view_mut());
+                (
+                    Some(wgd_into(
+                        &ws.gram,
+                        ws.score.view(),
+                        *estimator,
+                        repulsion,
+                        out,
+                    )?),
+                    step,
+                )
             }
-            Method::Svn(newton) => {
-                let curvature = curvature.ok_or(SteinError::CurvatureRequired { what: "svn" })?;
-                newton::direction(newton, state, ws, curvature)
-            }
-        }
+        };
+        let kernel = norms.map(|norms| KernelHealth::new(&ws.gram, norms));
+        step.rule
+            .precondition(&mut state.moments, ws.direction.view_mut());
+        ws.direction *= step.rate.at(state.step) * state.backoff;
+        let n = state.particles.nrows();
+        Ok(Proposal {
+            kernel,
+            solve: None,
+            damping: 0.0,
+            trust_scale: Array1::ones(n),
+            quadratic: Array1::zeros(n),
+        })
     }
 
-    /// Move the particles by `ε τ_m V_m`; returns the root mean squared change of a coordinate.
-    fn advance(&mut self, state: &mut State, rate: f64, direction: &Direction) -> f64 {
+    /// Move the particles by `direction`, those apart whose change is not finite; returns the root mean squared change
+    /// of a coordinate.
+    fn advance(&mut self, state: &mut State, rejected: &mut Vec<usize>) -> f64 {
         state.anchor.assign(&state.particles);
         let mut square = 0.0;
-        for ((mut x, v), &scale) in state
-            .particles
-            .rows_mut()
-            .into_iter()
-            .zip(self.workspace.direction.rows())
-            .zip(&direction.trust_scale)
-        {
-            Zip::from(&mut x).and(&v).for_each(|x, &v| {
-                let change = rate * scale * v;
-                square += change * change;
-                *x += change;
-            });
+        for (p, change) in self.workspace.direction.rows().into_iter().enumerate() {
+            let size: f64 = change.iter().map(|x| x * x).sum();
+            if size.is_finite() {
+                square += size;
+                state.particles.row_mut(p).scaled_add(1.0, &change);
+            } else {
+                rejected.push(p);
+                self.reject(state);
+            }
         }
         (square / state.particles.len() as f64).sqrt()
+    }
+}
+
+impl Workspace {
+    /// SVGD field into `direction`.
+    fn svgd(
+        &mut self,
+        kernel: &KernelSettings,
+        temper: f64,
+        state: &State,
+        curvature: Option<&Curvature<'_>>,
+    ) -> Result<FieldNorms, SteinError> {
+        self.gram
+            .update(kernel, state.particles.view(), curvature)?;
+        let (repulsion, out) = (self.repulsion.view_mut(), self.direction.view_mut());
+        Ok(svgd_into(
+            &self.gram,
+            self.score.view(),
+            temper,
+            repulsion,
+            out,
+        ))
     }
 }
 

@@ -98,13 +98,24 @@ fn kernel_gradient_is_the_finite_difference_for_every_kernel_metric_and_curvatur
 #[test]
 fn every_solver_agrees_with_dense_assembly_from_the_definition() {
     let (d, damping) = (4, 0.3);
+    let mut routes = Vec::new();
     for n in 1..=5 {
         let x = normals(20 + n as u64, (n, d));
         let v = normals(40 + n as u64, (n, d));
-        for kernel in [Kernel::Rbf, Kernel::Imq, Kernel::Delta] {
+        // The last kernel matrix is nearly constant: only then does the ridge couple the particles' data parts.
+        for (kernel, bandwidth) in [
+            (Kernel::Rbf, Bandwidth::Median),
+            (Kernel::Imq, Bandwidth::Median),
+            (Kernel::Delta, Bandwidth::Median),
+            (Kernel::Rbf, Bandwidth::Fixed(3e3)),
+        ] {
             for metric in METRICS {
                 for (name, curvature) in curvatures(60 + n as u64, n, d) {
-                    let settings = settings(kernel.clone(), metric);
+                    let settings = KernelSettings {
+                        kernel: kernel.clone(),
+                        metric,
+                        bandwidth,
+                    };
                     let mut gram = KernelGram::new(n, d);
                     gram.update(&settings, x.view(), Some(&curvature.view()))
                         .unwrap();
@@ -112,7 +123,9 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                     let m = metric_matrix(metric, &hessians, d);
                     let reference = Reference::new(&settings, gram.bandwidth(), &m, x.view());
                     for coupling in COUPLINGS {
-                        let case = format!("N={n} {kernel:?} {metric:?} {name} {coupling:?}");
+                        let case = format!(
+                            "N={n} {kernel:?} {bandwidth:?} {metric:?} {name} {coupling:?}"
+                        );
                         let ridge = ridge_of(&curvature, damping, n);
                         let a = reference.system(&hessians, coupling, damping, ridge);
                         let system =
@@ -165,6 +178,15 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                             krylov,
                             preconditioned,
                         ] {
+                            let iterates = matches!(
+                                solver,
+                                Solver::Cg { .. }
+                                    | Solver::Minres { .. }
+                                    | Solver::Preconditioned { .. }
+                            );
+                            if iterates && condition > 1e5 {
+                                continue;
+                            }
                             let mut alpha = Array2::zeros((n, d));
                             let info = system
                                 .solve_into(
@@ -184,10 +206,64 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                                 error < tolerance * size,
                                 "{case} {solver:?}: off by {error:e} of {size:e}, cond {condition:e}, {info:?}"
                             );
-                            assert!(info.relative_residual < 1e-9, "{case} {solver:?}: {info:?}");
+                            assert!(
+                                info.relative_residual < 1e-9_f64.max(1e-14 * condition),
+                                "{case} {solver:?}: {info:?}"
+                            );
+                            routes.push(info.route);
                         }
                     }
                 }
+            }
+        }
+    }
+    // Every route was taken somewhere in the table.
+    for route in [
+        SolveRoute::Reduced,
+        SolveRoute::Decoupled,
+        SolveRoute::PerCoordinate,
+        SolveRoute::PerParticle,
+        SolveRoute::Dense,
+        SolveRoute::Cg,
+        SolveRoute::Minres,
+        SolveRoute::Preconditioned,
+    ] {
+        assert!(routes.contains(&route), "{route:?} was never taken");
+    }
+}
+
+/// `ξ ~ N(0, A)`: the sample covariance of many draws.
+#[test]
+fn noise_has_the_covariance_of_the_system() {
+    let (n, d, draws) = (2, 2, 4000);
+    let x = normals(70, (n, d));
+    for (name, curvature) in curvatures(71, n, d) {
+        let mut gram = KernelGram::new(n, d);
+        gram.update(&settings(Kernel::Rbf, Metric::Identity), x.view(), None)
+            .unwrap();
+        for coupling in COUPLINGS {
+            let system = SvnSystem::new(gram.view(), curvature.view(), coupling, 1.0, 0.1).unwrap();
+            let a = system.assemble().unwrap();
+            let mut covariance = Array2::<f64>::zeros(a.dim());
+            let mut xi = Array2::zeros((n, d));
+            for step in 0..draws {
+                system.noise_into(5, step, xi.view_mut()).unwrap();
+                let z = flatten(xi.view());
+                for i in 0..z.len() {
+                    for j in 0..z.len() {
+                        covariance[(i, j)] += z[i] * z[j] / draws as f64;
+                    }
+                }
+            }
+            for ((i, j), c) in covariance.indexed_iter() {
+                let deviation =
+                    ((a[(i, i)] * a[(j, j)] + a[(i, j)] * a[(i, j)]) / draws as f64).sqrt();
+                let error = (c - a[(i, j)]).abs();
+                assert!(
+                    error < 5.0 * deviation,
+                    "{name} {coupling:?} ({i},{j}): {c} against {}",
+                    a[(i, j)]
+                );
             }
         }
     }

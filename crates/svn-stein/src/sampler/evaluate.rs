@@ -2,21 +2,21 @@
 
 use ndarray::ArrayView1;
 
-use super::{Direction, STUCK, Sampler};
+use super::{Proposal, STUCK, Sampler};
 use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::method::Method;
 use crate::state::State;
-use crate::target::{Curved, TargetError};
+use crate::target::{Curvature, Curved, TargetError};
 
 impl Sampler {
-    /// Evaluate at the state's particles and find the direction.
+    /// Evaluate at the state's particles and find the change of the particles.
     pub(super) fn evaluate<T: Curved + ?Sized>(
         &mut self,
         state: &mut State,
         target: &mut T,
         rejected: &mut Vec<usize>,
-    ) -> Result<Direction, SteinError> {
+    ) -> Result<Proposal, SteinError> {
         let needs_curvature = self.method.needs_curvature();
         loop {
             let ws = &mut self.workspace;
@@ -28,7 +28,8 @@ impl Sampler {
                     score.view_mut(),
                 ) {
                     Ok(curvature) => {
-                        let (n, d) = state.particles.dim();
+                        let n = state.particles.nrows();
+                        let d = self.curvature_dim(&curvature, state.particles.ncols());
                         match self
                             .check_finite()
                             .and_then(|()| match curvature.validate(n, d) {
@@ -41,7 +42,7 @@ impl Sampler {
                                 }
                                 other => other,
                             }) {
-                            Ok(()) => return self.direction(state, Some(&curvature)),
+                            Ok(()) => return self.propose(state, Some(&curvature)),
                             Err(error) => error,
                         }
                     }
@@ -54,7 +55,7 @@ impl Sampler {
                     score.view_mut(),
                 ) {
                     Ok(()) => match self.check_finite() {
-                        Ok(()) => return self.direction(state, None),
+                        Ok(()) => return self.propose(state, None),
                         Err(error) => error,
                     },
                     Err(error) => error.into(),
@@ -68,6 +69,16 @@ impl Sampler {
             }
             rejected.push(particle);
             self.reject(state);
+        }
+    }
+
+    /// Coordinates the curvature must have: all, or the selected ones where the target gives only those.
+    fn curvature_dim(&self, curvature: &Curvature<'_>, dim: usize) -> usize {
+        match &self.method {
+            Method::LlSvn { coordinates, .. } if curvature.shape().1 != dim => {
+                coordinates.indices().len()
+            }
+            _ => dim,
         }
     }
 
@@ -85,14 +96,11 @@ impl Sampler {
     }
 
     fn damping(&self) -> Option<Damping> {
-        match &self.method {
-            Method::Svn(newton) => Some(newton.damping),
-            _ => None,
-        }
+        self.method.newton().map(|newton| newton.damping)
     }
 
     /// More damping and a smaller rate after a rejected step.
-    fn reject(&self, state: &mut State) {
+    pub(super) fn reject(&self, state: &mut State) {
         state.rejections += 1;
         state.backoff *= 0.5;
         if let Some(damping) = self.damping() {
@@ -108,7 +116,7 @@ impl Sampler {
         &mut self,
         state: &mut State,
         target: &mut T,
-        direction: &Direction,
+        proposal: &Proposal,
         rejected: &mut Vec<usize>,
     ) -> Result<Option<f64>, SteinError> {
         if !self.damping().is_some_and(Damping::measures_gain) {
@@ -137,7 +145,7 @@ impl Sampler {
             let (mut error, mut size) = (0.0, 0.0);
             for p in 0..n {
                 let slope: f64 = self.slope(state, p);
-                let half = 0.5 * direction.quadratic[p];
+                let half = 0.5 * proposal.quadratic[p];
                 let actual = self.workspace.trial_log_density[p] - self.workspace.log_density[p];
                 let (model, reach) = (slope - half, slope.abs() + half);
                 let miss = (actual - model).abs();

@@ -1,29 +1,40 @@
-//! The Newton direction: kernel, field, system, step, trust region.
+//! The Newton step: kernel, field, system, lift, trust region, and noise for the stochastic method.
 
 use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, Axis, Zip};
 
-use super::{Direction, Workspace};
+use super::{Proposal, Workspace};
 use crate::damping::trust_scales;
 use crate::error::SteinError;
 use crate::field::svgd_into;
+use crate::gram::KernelView;
 use crate::info::KernelHealth;
-use crate::method::{Lift, Newton};
+use crate::method::{FirstOrder, Lift, Newton};
+use crate::restrict::{Coordinates, Restricted};
 use crate::state::State;
-use crate::system::SvnSystem;
+use crate::system::{RowGram, SolveInfo, SvnSystem};
 use crate::target::Curvature;
 
 /// Times the damping is raised when the system is singular.
 const ATTEMPTS: usize = 12;
 
-pub(super) fn direction(
+/// The Newton system solved, with more damping where it was singular.
+struct Solved {
+    solve: SolveInfo,
+    quadratic: Array1<f64>,
+    trust_scale: Array1<f64>,
+}
+
+/// Step on all coordinates into `ws.direction`; with `noise`, the stochastic one.
+pub(super) fn propose(
     newton: &Newton,
+    noise: bool,
     state: &mut State,
     ws: &mut Workspace,
     curvature: &Curvature<'_>,
-) -> Result<Direction, SteinError> {
+) -> Result<Proposal, SteinError> {
     ws.gram
         .update(&newton.kernel, state.particles.view(), Some(curvature))?;
-    // The field goes to `direction`, the solution to `alpha`, and the step back to `direction`.
     let norms = svgd_into(
         &ws.gram,
         ws.score.view(),
@@ -32,21 +43,129 @@ pub(super) fn direction(
         ws.direction.view_mut(),
     );
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
+    let Workspace {
+        gram,
+        direction,
+        alpha,
+        rows,
+        ..
+    } = ws;
+    let solved = solve(
+        newton,
+        noise,
+        state,
+        gram.view(),
+        curvature,
+        rows,
+        direction,
+        alpha,
+    )?;
+    Ok(finish(kernel, solved, state))
+}
+
+/// SVGD on all coordinates, Newton on the selected ones.
+pub(super) fn propose_partial(
+    newton: &Newton,
+    coordinates: &Coordinates,
+    rest: &FirstOrder,
+    state: &mut State,
+    ws: &mut Workspace,
+    curvature: &Curvature<'_>,
+) -> Result<Proposal, SteinError> {
+    let dim = state.particles.ncols();
+    let indices = coordinates.indices();
+    let full = curvature.shape().1 == dim;
+    ws.gram.update(
+        &newton.kernel,
+        state.particles.view(),
+        full.then_some(curvature),
+    )?;
+    let norms = svgd_into(
+        &ws.gram,
+        ws.score.view(),
+        1.0,
+        ws.repulsion.view_mut(),
+        ws.direction.view_mut(),
+    );
+    let kernel = Some(KernelHealth::new(&ws.gram, norms));
+    let mut field = ws.direction.select(Axis(1), &indices);
+    let mut alpha = Array2::zeros(field.dim());
+    let transformed = ws.gram.transformed().select(Axis(1), &indices);
+    let restricted = Restricted::new(curvature, &indices, dim)?;
+    let solved = {
+        let view = KernelView {
+            kernel: ws.gram.kernel(),
+            slope: ws.gram.slope(),
+            transformed: transformed.view(),
+        };
+        solve(
+            newton,
+            false,
+            state,
+            view,
+            &restricted.view(),
+            &mut ws.rows,
+            &mut field,
+            &mut alpha,
+        )?
+    };
+    rest.rule
+        .precondition(&mut state.moments, ws.direction.view_mut());
+    let rate = rest.rate.at(state.step) * state.backoff;
+    ws.direction *= rate;
+    for (column, &i) in field.columns().into_iter().zip(&indices) {
+        ws.direction.column_mut(i).assign(&column);
+    }
+    Ok(finish(kernel, solved, state))
+}
+
+fn finish(kernel: Option<KernelHealth>, solved: Solved, state: &State) -> Proposal {
+    Proposal {
+        kernel,
+        solve: Some(solved.solve),
+        damping: state.damping,
+        trust_scale: solved.trust_scale,
+        quadratic: solved.quadratic,
+    }
+}
+
+/// Field in `direction` becomes the step `ε τ_m V_m` in `direction`; `alpha` is scratch.
+#[allow(clippy::too_many_arguments)] // The disjoint parts of one workspace.
+fn solve(
+    newton: &Newton,
+    noise: bool,
+    state: &mut State,
+    kernel: KernelView<'_>,
+    curvature: &Curvature<'_>,
+    rows: &mut RowGram,
+    direction: &mut Array2<f64>,
+    alpha: &mut Array2<f64>,
+) -> Result<Solved, SteinError> {
+    let n = state.particles.nrows() as f64;
+    let mut diffusion = Array2::zeros(if noise { direction.dim() } else { (0, 0) });
     let mut attempt = 0;
     let solve = loop {
+        let view = KernelView {
+            kernel: kernel.kernel.view(),
+            slope: kernel.slope.view(),
+            transformed: kernel.transformed.view(),
+        };
         let system = SvnSystem::new(
-            ws.gram.view(),
+            view,
             curvature.reborrow(),
             newton.coupling,
             state.damping,
             newton.ridge,
         )?;
-        match system.solve_into(
-            ws.direction.view(),
-            newton.solver,
-            &mut ws.rows,
-            ws.alpha.view_mut(),
-        ) {
+        let mut once = || {
+            if noise {
+                let mut xi = Array2::zeros(direction.dim());
+                system.noise_into(state.seed, state.step, xi.view_mut())?;
+                let _ = system.solve_into(xi.view(), newton.solver, rows, diffusion.view_mut())?;
+            }
+            system.solve_into(direction.view(), newton.solver, rows, alpha.view_mut())
+        };
+        match once() {
             Ok(info) => break info,
             Err(error @ SteinError::Singular { .. }) if attempt < ATTEMPTS => {
                 let raised = newton.damping.raise(state.damping, curvature.scale());
@@ -60,20 +179,39 @@ pub(super) fn direction(
         }
     };
     match newton.lift {
-        Lift::Kernel => general_mat_mul(1.0, &ws.gram.kernel(), &ws.alpha, 0.0, &mut ws.direction),
-        Lift::Particle => ws.direction.assign(&ws.alpha),
+        Lift::Kernel => general_mat_mul(1.0, &kernel.kernel, alpha, 0.0, direction),
+        Lift::Particle => direction.assign(alpha),
     }
     let rate = newton.rate.at(state.step) * state.backoff;
-    let quadratic = curvature.quadratic(ws.direction.view());
+    let quadratic = curvature.quadratic(direction.view());
     let trust_scale = trust_scales(newton.trust_region, rate, quadratic.view());
-    let quadratic = ndarray::Zip::from(&quadratic)
+    for (mut row, &scale) in direction.rows_mut().into_iter().zip(&trust_scale) {
+        row *= rate * scale;
+    }
+    if noise {
+        // The scale of a particle acts as a smaller ε, so its noise shrinks with the root.
+        general_mat_mul(
+            (2.0 * rate / n).sqrt(),
+            &kernel.kernel,
+            &diffusion,
+            0.0,
+            alpha,
+        );
+        for ((mut row, xi), &scale) in direction
+            .rows_mut()
+            .into_iter()
+            .zip(alpha.rows())
+            .zip(&trust_scale)
+        {
+            row.scaled_add(scale.sqrt(), &xi);
+        }
+    }
+    let quadratic = Zip::from(&quadratic)
         .and(&trust_scale)
         .map_collect(|q, t| q * (rate * t) * (rate * t));
-    Ok(Direction {
-        kernel,
-        solve: Some(solve),
-        damping: state.damping,
-        trust_scale,
+    Ok(Solved {
+        solve,
         quadratic,
+        trust_scale,
     })
 }

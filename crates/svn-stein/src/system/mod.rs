@@ -23,6 +23,7 @@ mod dense;
 mod diagonal;
 mod direct;
 mod krylov;
+mod noise;
 mod operator;
 mod reduced;
 mod rows;
