@@ -6,10 +6,12 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use support::Ridge;
-use svn_bench::data::{Manifest, SearchPath};
-use svn_bench::experiment::uci::{Finished, JobLabel, Observer, Plan, Silent, UciOptions, run};
+use svn_bench::data::{LoadOptions, Manifest, SearchPath, Task, load as load_table};
+use svn_bench::experiment::uci::{
+    Finished, Group, JobLabel, Observer, Plan, Prepared, Silent, UciOptions, run,
+};
 use svn_bench::experiment::{EpochProgress, Method, TrainSettings};
-use svn_bench::record::{Record, RecordStore};
+use svn_bench::record::{Configuration, Record, RecordStore};
 
 fn options(datasets: &[&str]) -> UciOptions {
     UciOptions {
@@ -289,4 +291,47 @@ fn jobs_are_scaled_by_their_training_rows() {
             .zip(&job.test.original_y)
             .all(|(a, b)| (a - b).abs() < 1e-12)
     );
+}
+
+#[test]
+fn a_leak_is_written_beside_every_result() {
+    let rows: String = (0..60)
+        .map(|i| format!("{},{i},{}\n", i * i % 13, 2 * i + i % 3))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("leaky.csv");
+    std::fs::write(&file, format!("a,leak,y\n{rows}")).unwrap();
+    let load = LoadOptions {
+        target: Some("y".to_owned()),
+        ..LoadOptions::new("leaky", Task::Regression)
+    };
+    let options = options(&[]);
+    let prepared = Prepared::new(load_table(&file, &load).unwrap(), &options).unwrap();
+    let configuration = Configuration {
+        dataset: "leaky".to_owned(),
+        task: Task::Regression,
+        data_sha256: prepared.data.sha256.clone(),
+        method: Method::Svn,
+        protocol: prepared.protocol,
+        seed: 0,
+        settings: options.settings.clone(),
+    };
+    let group = Group {
+        dataset: 0,
+        config: configuration.hash(),
+        configuration,
+    };
+    let plan = Plan {
+        datasets: vec![prepared],
+        groups: vec![group],
+    };
+    let mut store = RecordStore::open(folder.path()).unwrap();
+    run(&plan, 2, &Ridge::default(), &mut store, &Silent).unwrap();
+    assert_eq!(store.records().len(), 5);
+    for record in store.records() {
+        assert_eq!(
+            record.warnings,
+            ["leaky: feature `leak` has correlation 1.000 with the target `y`; is it a leak?"]
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Progress of a benchmark: a bar for each running fold on a terminal, a line for each finished one elsewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -15,6 +15,8 @@ pub(super) struct Progress {
     bars: MultiProgress,
     total: ProgressBar,
     running: Mutex<BTreeMap<usize, ProgressBar>>,
+    /// Warnings about the data, which are in every record, but are said once.
+    said: Mutex<BTreeSet<String>>,
     quiet: bool,
 }
 
@@ -34,6 +36,7 @@ impl Progress {
             bars,
             total,
             running: Mutex::default(),
+            said: Mutex::default(),
             quiet,
         }
     }
@@ -55,16 +58,17 @@ impl Progress {
         }
     }
 
-    fn running(&self) -> MutexGuard<'_, BTreeMap<usize, ProgressBar>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn end(&self, job: &JobLabel) {
-        if let Some(bar) = self.running().remove(&job.index) {
+        if let Some(bar) = lock(&self.running).remove(&job.index) {
             bar.finish_and_clear();
         }
         self.total.inc(1);
     }
+}
+
+/// A thread that panicked while it held the lock left nothing half done.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A template is checked by a test; a bad one would fall back to the default.
@@ -76,6 +80,7 @@ const FOLD: &str = "{prefix:32} {bar:30} {pos}/{len} epochs, {eta} to go{msg}";
 
 impl Observer for Progress {
     fn warning(&self, text: &str) {
+        lock(&self.said).insert(text.to_owned());
         self.line(&format!("warning: {text}"));
     }
 
@@ -91,12 +96,12 @@ impl Observer for Progress {
             let bar = self.bars.insert_before(&self.total, ProgressBar::new(0));
             bar.set_style(style(FOLD));
             bar.set_prefix(job.to_string());
-            self.running().insert(job.index, bar);
+            lock(&self.running).insert(job.index, bar);
         }
     }
 
     fn progress(&self, job: &JobLabel, progress: EpochProgress) {
-        if let Some(bar) = self.running().get(&job.index) {
+        if let Some(bar) = lock(&self.running).get(&job.index) {
             bar.set_length(progress.epochs as u64);
             bar.set_position(progress.epoch as u64);
             if let Some(nll) = progress.validation_nll {
@@ -121,7 +126,8 @@ impl Observer for Progress {
             "{job}: nll {nll}, best epoch {best}/{}, {seconds:.1} s",
             record.epochs
         ));
-        for warning in &record.warnings {
+        let said = lock(&self.said);
+        for warning in record.warnings.iter().filter(|text| !said.contains(*text)) {
             self.line(&format!("warning: {job}: {warning}"));
         }
     }

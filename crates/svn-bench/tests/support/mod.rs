@@ -116,10 +116,14 @@ fn measure(job: &FoldJob, weights: &[Array2<f64>], part: &Part) -> Metrics {
             .unwrap();
     }
     let fitted = with_intercept(&job.train.x);
-    let noise = Array2::from_shape_fn((members, n), |(p, _)| {
-        let residual = &fitted.dot(&weights[p]).column(0) - &job.train.y;
-        residual.dot(&residual) / residual.len() as f64 + 1e-6
-    });
+    let variances: Vec<f64> = weights
+        .iter()
+        .map(|w| {
+            let residual = &fitted.dot(w).column(0) - &job.train.y;
+            residual.dot(&residual) / residual.len() as f64 + 1e-6
+        })
+        .collect();
+    let noise = Array2::from_shape_fn((members, n), |(p, _)| variances[p]);
     let means = Array2::from_shape_fn((members, n), |(p, i)| predictions[p][[i, 0]]);
     let prediction = RegressionPrediction::new(
         job.target_scaler.inverse_means(means),

@@ -163,9 +163,13 @@ fn train(
         )
         .map_err(|error| error.to_string())?;
     let progress = |progress| observer.progress(&job.label, progress);
-    let outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&fold_job, &progress)))
+    let mut outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&fold_job, &progress)))
         .map_err(|payload| format!("internal error: {}", panic_message(&payload)))?
         .map_err(|error| error.to_string())?;
+    // What is odd about the data belongs to every result on it.
+    outcome
+        .warnings
+        .extend_from_slice(&job.dataset.data.report.warnings);
     Ok(Record::new(
         configuration,
         fold,
