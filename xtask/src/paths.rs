@@ -18,9 +18,11 @@ pub struct Place {
 impl Place {
     /// Reads `SVN_CACHE_DIR`, `XDG_CACHE_HOME`, `HOME` and `SVN_DATA_DIR`.
     pub fn from_environment() -> Result<Self> {
-        // cargo sets it when it runs the program; the value at build time serves a direct call.
-        let own = std::env::var_os("CARGO_MANIFEST_DIR")
-            .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+        // cargo sets it when it runs this program; the value at build time serves a direct call.
+        let own = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let own = own
+            .filter(|folder| folder.ends_with("xtask"))
+            .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
         let root = own
             .parent()
             .context("xtask has no parent folder")?

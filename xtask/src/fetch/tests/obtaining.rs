@@ -125,6 +125,23 @@ fn a_mirror_without_the_set_or_with_a_damaged_gzip_file() {
 }
 
 #[test]
+fn a_page_in_a_mirror_is_called_so_whatever_its_name() {
+    let (mirror, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = mirror.path().join("tiny.csv.gz");
+    fs::write(&file, "\n<html><title>Not found</title></html>").unwrap();
+    let set = set("format = \"whitespace\"");
+    let text = format!(
+        "{:#}",
+        obtained(&set, data.path(), Some(mirror.path())).unwrap_err()
+    );
+    let expected = format!(
+        "{}: a web page (HTML) instead of data\n  kept as ",
+        file.display()
+    );
+    assert!(text.starts_with(&expected), "{text}");
+}
+
+#[test]
 fn offline_says_what_is_missing() {
     let data = tempfile::tempdir().unwrap();
     let text = obtained(&set("format = \"whitespace\""), data.path(), None)
