@@ -7,6 +7,7 @@
 
 pub mod cli;
 pub mod data;
+pub mod doctor;
 pub mod experiment;
 pub mod metrics;
 pub mod plot;

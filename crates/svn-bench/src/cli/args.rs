@@ -21,6 +21,8 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Benchmark particle methods on UCI data sets
     BenchUci(Box<BenchUci>),
+    /// Show the native libraries in use and check that they compute right
+    Doctor,
 }
 
 #[derive(Debug, Args)]

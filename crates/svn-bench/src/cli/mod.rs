@@ -2,6 +2,7 @@
 
 mod args;
 mod bench_uci;
+mod doctor;
 mod progress;
 mod table;
 
@@ -31,6 +32,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, runner: RunnerFactory<
     };
     let result = match &arguments.command {
         Command::BenchUci(command) => bench_uci::run(command, runner),
+        Command::Doctor => Ok(doctor::run()),
     };
     match result {
         Ok(code) => code,
