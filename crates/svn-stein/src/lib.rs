@@ -88,3 +88,7 @@ pub use score_only::ScoreOnly;
 pub use state::State;
 pub use system::{RowGram, SolveInfo, SolveRoute, SolveStatus, Solver, SvnSystem};
 pub use target::{Curvature, Curved, FactoredCurvature, LowRank, Score, TargetError};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadmeExamples;

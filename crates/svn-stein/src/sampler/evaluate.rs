@@ -42,7 +42,10 @@ impl Sampler {
                                 }
                                 other => other,
                             }) {
-                            Ok(()) => return self.propose(state, Some(&curvature)),
+                            Ok(()) => match self.propose(state, Some(&curvature)) {
+                                Err(error @ SteinError::NonFinite { .. }) => error,
+                                done => return done,
+                            },
                             Err(error) => error,
                         }
                     }
@@ -55,14 +58,21 @@ impl Sampler {
                     score.view_mut(),
                 ) {
                     Ok(()) => match self.check_finite() {
-                        Ok(()) => return self.propose(state, None),
+                        Ok(()) => match self.propose(state, None) {
+                            Err(error @ SteinError::NonFinite { .. }) => error,
+                            done => return done,
+                        },
                         Err(error) => error,
                     },
                     Err(error) => error.into(),
                 }
             };
-            let SteinError::Target(TargetError::NonFinite { particle, quantity }) = attempt else {
-                return Err(attempt);
+            let (particle, quantity) = match attempt {
+                SteinError::Target(TargetError::NonFinite { particle, quantity }) => {
+                    (particle, quantity)
+                }
+                SteinError::NonFinite { particle, what } => (particle, what),
+                fatal => return Err(fatal),
             };
             if !state.roll_back(particle) {
                 return Err(SteinError::NonFiniteStart { particle, quantity });

@@ -1,7 +1,7 @@
 //! The Newton step: kernel, field, system, lift, trust region, and noise for the stochastic method.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Axis, Zip};
+use ndarray::{Array1, Array2, Axis};
 
 use super::{Proposal, Workspace};
 use crate::damping::trust_scales;
@@ -21,7 +21,6 @@ const ATTEMPTS: usize = 12;
 /// The Newton system solved, with more damping where it was singular.
 struct Solved {
     solve: SolveInfo,
-    quadratic: Array1<f64>,
     trust_scale: Array1<f64>,
 }
 
@@ -60,7 +59,8 @@ pub(super) fn propose(
         direction,
         alpha,
     )?;
-    Ok(finish(kernel, solved, state))
+    let quadratic = curvature.quadratic(ws.direction.view());
+    Ok(finish(kernel, solved, state.damping, quadratic))
 }
 
 /// SVGD on all coordinates, Newton on the selected ones.
@@ -116,16 +116,27 @@ pub(super) fn propose_partial(
     for (column, &i) in field.columns().into_iter().zip(&indices) {
         ws.direction.column_mut(i).assign(&column);
     }
-    Ok(finish(kernel, solved, state))
+    let quadratic = if full {
+        curvature.quadratic(ws.direction.view())
+    } else {
+        restricted.view().quadratic(field.view())
+    };
+    Ok(finish(kernel, solved, state.damping, quadratic))
 }
 
-fn finish(kernel: Option<KernelHealth>, solved: Solved, state: &State) -> Proposal {
+/// `quadratic`: that of the whole change, or of the selected coordinates where there is no more curvature.
+fn finish(
+    kernel: Option<KernelHealth>,
+    solved: Solved,
+    damping: f64,
+    quadratic: Array1<f64>,
+) -> Proposal {
     Proposal {
         kernel,
         solve: Some(solved.solve),
-        damping: state.damping,
+        damping,
         trust_scale: solved.trust_scale,
-        quadratic: solved.quadratic,
+        quadratic,
     }
 }
 
@@ -206,12 +217,5 @@ fn solve(
             row.scaled_add(scale.sqrt(), &xi);
         }
     }
-    let quadratic = Zip::from(&quadratic)
-        .and(&trust_scale)
-        .map_collect(|q, t| q * (rate * t) * (rate * t));
-    Ok(Solved {
-        solve,
-        quadratic,
-        trust_scale,
-    })
+    Ok(Solved { solve, trust_scale })
 }
