@@ -18,6 +18,7 @@ use std::ops::Range;
 use tch::{TchError, Tensor};
 
 use crate::layer::{Conv2d, Window, pair};
+use crate::moments::per_sample_gradients;
 
 type Torch<T> = std::result::Result<T, TchError>;
 
@@ -71,7 +72,7 @@ impl AffineBlock {
     pub fn values_per_column(&self) -> usize {
         match &self.conv {
             None => self.outputs.max(self.fan_in),
-            Some(g) => g.output[0] * g.output[1] * self.fan_in.max(self.outputs),
+            Some(g) => (self.positions() * self.outputs).max(g.conv.inputs * g.input[0] * g.input[1]),
         }
     }
 
@@ -129,38 +130,32 @@ impl AffineBlock {
 
     /// Cotangent at the layer's input, `N × b × k × …`, from `δ`.
     pub fn pull_back(&self, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
-        let (n, b, k, l, o) = delta.size5()?;
+        let (n, b, k, _, o) = delta.size5()?;
         match &self.conv {
             None => delta
                 .f_reshape([n, b * k, o])?
                 .f_bmm(weight)?
                 .f_view([n, b, k, -1]),
+            // The adjoint of a convolution, with the particles as groups.
             Some(g) => {
-                let fan_in = self.fan_in as i64;
-                let weight = weight
-                    .f_transpose(1, 2)?
-                    .f_unsqueeze(1)?
-                    .f_expand([n, b * k, fan_in, o], false)?;
-                let delta = delta.f_reshape([n * b * k, l, o])?.f_transpose(1, 2)?;
                 let window = g.conv.window();
-                weight
-                    .f_reshape([n * b * k, fan_in, o])?
-                    .f_bmm(&delta)?
-                    .f_col2im(
-                        pair(g.input),
-                        pair(window.kernel),
-                        pair(window.dilation),
-                        pair(window.padding),
+                let ([height, width], [kh, kw]) = (pair(g.output), pair(window.kernel));
+                let channels = g.conv.inputs as i64;
+                delta
+                    .f_view([n, b * k, height, width, o])?
+                    .f_permute([1, 0, 4, 2, 3])?
+                    .f_reshape([b * k, n * o, height, width])?
+                    .f_conv_transpose2d(
+                        &weight.f_reshape([n * o, channels, kh, kw])?,
+                        None::<Tensor>,
                         pair(window.stride),
-                    )?
-                    .f_view([
+                        pair(window.padding),
+                        pair(window.uncovered(g.input)),
                         n,
-                        b,
-                        k,
-                        g.conv.inputs as i64,
-                        g.input[0] as i64,
-                        g.input[1] as i64,
-                    ])
+                        pair(window.dilation),
+                    )?
+                    .f_view([b, k, n, channels, g.input[0] as i64, g.input[1] as i64])?
+                    .f_permute([2, 0, 1, 3, 4, 5])
             }
         }
     }
@@ -195,14 +190,7 @@ impl AffineBlock {
             let a = a.f_view([-1, b, 1, 1, fan_in])?;
             let _written = delta.f_view([n, b, k, o, 1])?.f_mul_out(&slot, &a)?;
         } else {
-            let a = a
-                .f_expand([n, -1, -1], false)?
-                .f_reshape([n * b, l, fan_in])?;
-            let delta = delta
-                .f_permute([0, 1, 2, 4, 3])?
-                .f_reshape([n * b, k * o, l])?;
-            slot.shallow_clone()
-                .f_copy_(&delta.f_bmm(&a)?.f_view([n, b, k, o, fan_in])?)?;
+            slot.shallow_clone().f_copy_(&per_sample_gradients(a, delta)?)?;
         }
         if self.has_bias() {
             let slot = columns(out, &self.bias, start)?;

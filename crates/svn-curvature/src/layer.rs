@@ -318,6 +318,15 @@ impl Window {
         Some([along(0)?, along(1)?])
     }
 
+    /// Rows and columns at the far ends that no window reaches.
+    pub fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
+        [0, 1].map(|axis| {
+            let room = size[axis] + 2 * self.padding[axis];
+            let extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
+            room.saturating_sub(extent) % self.stride[axis]
+        })
+    }
+
     fn too_small(&self, label: &str, size: [usize; 2]) -> CurvatureError {
         CurvatureError::LayerInput {
             layer: label.into(),

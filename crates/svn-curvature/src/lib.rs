@@ -7,6 +7,7 @@ mod error;
 mod family;
 mod layer;
 mod layer_text;
+mod layered_rows;
 mod linearization;
 mod loss;
 mod moments;
@@ -20,6 +21,7 @@ pub use family::{
     KfacAccumulator, ParticleCurvature,
 };
 pub use layer::{Activation, Conv2d, Layer, Pool2d};
+pub use layered_rows::LayeredRows;
 pub use linearization::Linearization;
 pub use loss::Loss;
 pub use network::Sequential;

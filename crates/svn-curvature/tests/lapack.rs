@@ -3,9 +3,9 @@
 //! If one library's symbols answered the other's calls with another convention (integer width, threading), results would
 //! differ or the process would crash.
 //!
-//! It did crash, for another reason: OpenBLAS built for 128 threads keeps a job table of 2 MiB on the stack of whoever
-//! calls its parallel factorizations (`dpotrf`, `dgetrf`; not with one BLAS thread). That is all that a Rust thread has
-//! by default, and the frame is so large that it steps over the guard page. Hence the stack size here.
+//! It did crash, for another reason: OpenBLAS's multi-threaded LU (`dgetrf_parallel`) takes 528 KiB of stack per level of
+//! its recursion. A Rust thread has 2 MiB by default, and the frame is large enough to step over the guard page. Hence
+//! the stack size here. Cholesky and eigendecompositions, all that the library itself uses, take little.
 
 mod common;
 

@@ -20,7 +20,7 @@ use tch::{Kind, TchError, Tensor};
 
 use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, scale};
 use crate::affine::AffineBlock;
-use crate::moments::{homogeneous, second_moment};
+use crate::moments::{homogeneous_second_moment, second_moment};
 use crate::subject::{Subject, check_layer_finite};
 use crate::{CurvatureError, Linearization, Result, convert};
 
@@ -77,8 +77,7 @@ impl Accumulate for KfacAccumulator {
             linearization.pull_back_in_groups(root, |first_column, index, block, a, delta| {
                 let sums = &batch[index];
                 if first_column == 0 {
-                    let a = if block.has_bias() { homogeneous(a)? } else { a.shallow_clone() };
-                    let moment = second_moment(&a)?;
+                    let moment = if block.has_bias() { homogeneous_second_moment(a)? } else { second_moment(a)? };
                     check_layer_finite("curvature factor A", block, &moment)?;
                     let _ = sums.inputs.shallow_clone().f_add_(&moment)?;
                 }
