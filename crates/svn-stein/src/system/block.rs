@@ -22,39 +22,59 @@ use crate::target::{Curvature, FactoredCurvature, LowRank};
 
 const COUPLING: &str = "block-diagonal";
 
-/// The `N` systems. Each is factorised, solved and dropped, so that one factor a thread is alive.
+/// Entries of all factors together up to which they are kept from one solve to the next.
+const KEPT: usize = 1 << 26;
+
+/// The `N` systems.
 pub(super) struct PerParticle<'s, 'a> {
     system: &'s SvnSystem<'a>,
     rows: &'s RowGram,
     /// Interacting particles of each system (low rank only).
     active: Vec<Vec<usize>>,
+    /// Factors (low rank only), if there is room for all; else each is made, used and dropped.
+    factors: Vec<Cholesky>,
 }
 
 impl<'s, 'a> PerParticle<'s, 'a> {
-    pub fn new(system: &'s SvnSystem<'a>, rows: &'s mut RowGram) -> Self {
+    pub fn new(system: &'s SvnSystem<'a>, rows: &'s mut RowGram) -> Result<Self, SteinError> {
         let n = system.shape().0;
         let mut active = vec![Vec::new(); n];
-        if let Curvature::LowRank(low) = &system.curvature {
-            let size: Vec<f64> = low
-                .rows
-                .outer_iter()
-                .map(|j| low.weight * j.iter().map(|x| x * x).sum::<f64>())
-                .collect();
-            for (m, active) in active.iter_mut().enumerate() {
-                let floor = f64::EPSILON * n as f64 * system.shift(m, low);
-                active.extend(
-                    (0..n).filter(|&p| system.kernel.kernel[(p, m)].powi(2) * size[p] > floor),
-                );
-            }
-            let needed =
-                |p: usize, q: usize| active.iter().any(|a| a.contains(&p) && a.contains(&q));
-            rows.update(low.rows, system.kernel.transformed, needed);
+        let Curvature::LowRank(low) = &system.curvature else {
+            return Ok(Self {
+                system,
+                rows,
+                active,
+                factors: Vec::new(),
+            });
+        };
+        let size: Vec<f64> = low
+            .rows
+            .outer_iter()
+            .map(|j| low.weight * j.iter().map(|x| x * x).sum::<f64>())
+            .collect();
+        for (m, active) in active.iter_mut().enumerate() {
+            let floor = f64::EPSILON * n as f64 * system.shift(m, low);
+            active
+                .extend((0..n).filter(|&p| system.kernel.kernel[(p, m)].powi(2) * size[p] > floor));
         }
-        Self {
+        let needed = |p: usize, q: usize| active.iter().any(|a| a.contains(&p) && a.contains(&q));
+        rows.update(low.rows, system.kernel.transformed, needed);
+        let mut all = Self {
             system,
             rows,
             active,
+            factors: Vec::new(),
+        };
+        let sizes: Vec<usize> = (0..n)
+            .map(|m| all.active[m].len() * low.rows.dim().1 + all.repelling(m).len())
+            .collect();
+        if sizes.iter().all(|&s| s > 0) && sizes.iter().map(|s| s * s).sum::<usize>() <= KEPT {
+            all.factors = (0..n)
+                .into_par_iter()
+                .map(|m| all.factorize_low_rank(m, low, &all.repulsion(m, &all.repelling(m))))
+                .collect::<Result<_, _>>()?;
         }
+        Ok(all)
     }
 
     /// Particles `p ≠ m` that repel `m`.
@@ -88,33 +108,35 @@ impl<'s, 'a> PerParticle<'s, 'a> {
         let repelling = self.repelling(m);
         let g = self.repulsion(m, &repelling);
         match &self.system.curvature {
-            Curvature::LowRank(low) => self.solve_low_rank(m, low, &repelling, &g, rhs, out),
+            Curvature::LowRank(low) => self.solve_low_rank(m, low, &g, rhs, out),
             Curvature::Diagonal(h) => self.solve_diagonal(m, *h, &g, rhs, out),
             Curvature::Dense(_) => self.solve_dense(m, &g, rhs, out),
             Curvature::Factored(f) => self.solve_factored(m, *f, &g, rhs, out),
         }
     }
 
-    fn solve_low_rank(
+    /// `√(w/N) K_pm` of the active particles.
+    fn weights(&self, m: usize, low: &LowRank<'_>) -> Vec<f64> {
+        let n = self.system.shape().0 as f64;
+        let root = (low.weight / n).sqrt();
+        self.active[m]
+            .iter()
+            .map(|&p| self.system.kernel.kernel[(p, m)] * root)
+            .collect()
+    }
+
+    /// Cholesky factor of `c_m I + Uᵀ U`.
+    fn factorize_low_rank(
         &self,
         m: usize,
         low: &LowRank<'_>,
-        repelling: &[usize],
         g: &Array2<f64>,
-        rhs: ArrayView1<'_, f64>,
-        mut out: ArrayViewMut1<'_, f64>,
-    ) -> Result<(), SteinError> {
-        let system = self.system;
-        let n = system.shape().0;
+    ) -> Result<Cholesky, SteinError> {
         let r = low.rows.dim().1;
-        let c = system.shift(m, low);
         let active = &self.active[m];
-        let weights: Vec<f64> = active
-            .iter()
-            .map(|&p| system.kernel.kernel[(p, m)] * (low.weight / n as f64).sqrt())
-            .collect();
-        let size = active.len() * r + repelling.len();
+        let weights = self.weights(m, low);
         let data = active.len() * r;
+        let size = data + g.nrows();
         let mut gram = Array2::<f64>::zeros((size, size));
         for (i, (&p, &a)) in active.iter().zip(&weights).enumerate() {
             for (j, (&q, &b)) in active.iter().zip(&weights).enumerate() {
@@ -128,18 +150,41 @@ impl<'s, 'a> PerParticle<'s, 'a> {
                 .assign(&cross.t());
         }
         gram.slice_mut(s![data.., data..]).assign(&g.dot(&g.t()));
-        gram.diag_mut().mapv_inplace(|x| x + c);
-        let singular = |reason: String| SteinError::Singular {
+        Cholesky::factorize_with_damping(
+            gram.view(),
+            self.system.shift(m, low),
+            &CholeskyParams::default(),
+        )
+        .map_err(|e| SteinError::Singular {
             coupling: COUPLING,
             size,
-            reason,
-        };
+            reason: e.to_string(),
+        })
+    }
+
+    fn solve_low_rank(
+        &self,
+        m: usize,
+        low: &LowRank<'_>,
+        g: &Array2<f64>,
+        rhs: ArrayView1<'_, f64>,
+        mut out: ArrayViewMut1<'_, f64>,
+    ) -> Result<(), SteinError> {
+        let r = low.rows.dim().1;
+        let c = self.system.shift(m, low);
+        let active = &self.active[m];
+        let weights = self.weights(m, low);
+        let data = active.len() * r;
+        let size = data + g.nrows();
         if c <= 0.0 {
-            return Err(singular(
-                "neither damping, prior nor ridge is positive".into(),
-            ));
+            let reason = "neither damping, prior precision nor ridge is positive".into();
+            return Err(SteinError::Singular {
+                coupling: COUPLING,
+                size,
+                reason,
+            });
         }
-        // U v, then v − Uᵀ (c I + U Uᵀ)⁻¹ U v.
+        // Uᵀ v, then v − U (c I + Uᵀ U)⁻¹ Uᵀ v.
         let mut z = Array1::zeros(size);
         for (i, (&p, &a)) in active.iter().zip(&weights).enumerate() {
             z.slice_mut(s![i * r..(i + 1) * r])
@@ -148,9 +193,10 @@ impl<'s, 'a> PerParticle<'s, 'a> {
         z.slice_mut(s![data..]).assign(&g.dot(&rhs));
         out.assign(&rhs);
         if size > 0 {
-            let cholesky = Cholesky::factorize(gram.view(), &CholeskyParams::default())
-                .map_err(|e| singular(e.to_string()))?;
-            let z = solve_vector(&cholesky, z.view(), COUPLING)?;
+            let z = match self.factors.get(m) {
+                Some(kept) => solve_vector(kept, z.view(), COUPLING)?,
+                None => solve_vector(&self.factorize_low_rank(m, low, g)?, z.view(), COUPLING)?,
+            };
             for (i, (&p, &a)) in active.iter().zip(&weights).enumerate() {
                 let rows = low.rows.index_axis(Axis(0), p);
                 let part = z.slice(s![i * r..(i + 1) * r]);

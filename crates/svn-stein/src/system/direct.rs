@@ -19,13 +19,13 @@ use crate::error::SteinError;
 use crate::repulsion::{Coupling, factor, rank};
 use crate::target::{Curvature, LowRank};
 
-/// Relative residual at which refinement stops.
-const CONVERGED: f64 = 1e-13;
+/// Relative residual at which refinement stops: far below what a step can use, and one or two products saved.
+const CONVERGED: f64 = 1e-10;
 /// Relative residual above which a direct solve counts as broken down.
 const BROKEN: f64 = 1e-4;
 const REFINEMENTS: usize = 12;
-/// Relative residual asked of an iteration that stands in for a direct solve.
-const TOLERANCE: f64 = 1e-10;
+/// Relative residual asked of an iteration that stands in for a direct solve, and at which a short cut is good enough.
+const TOLERANCE: f64 = 1e-9;
 const MAX_ITERATIONS: usize = 500;
 
 /// A factorised matrix.
@@ -52,7 +52,7 @@ pub(super) fn solve(
         if matches!(system.curvature, Curvature::Factored(_)) && !decoupled {
             return preconditioned(system, rhs, TOLERANCE, MAX_ITERATIONS, rows, out);
         }
-        let inverse = block::PerParticle::new(system, rows);
+        let inverse = block::PerParticle::new(system, rows)?;
         return refine(system, &inverse, SolveRoute::PerParticle, rhs, out);
     }
     let repulsion = || factor(system.coupling, system.kernel.slope);
@@ -94,7 +94,7 @@ pub(super) fn preconditioned(
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     if system.coupling == Coupling::BlockDiagonal || system.is_decoupled() {
-        let inverse = block::PerParticle::new(system, rows);
+        let inverse = block::PerParticle::new(system, rows)?;
         return krylov::preconditioned(system, rhs, &inverse, tolerance, max_iterations, out);
     }
     let n = system.shape().0;
