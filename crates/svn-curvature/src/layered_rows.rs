@@ -13,7 +13,7 @@
 use std::ops::Range;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Zip, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Zip, s};
 use tch::{Kind, Tensor};
 
 use crate::affine::AffineBlock;
@@ -166,6 +166,22 @@ impl LayeredRows {
         out
     }
 
+    /// `Σ_i (row i)²`, coordinate by coordinate: the diagonal of `J_pᵀ J_p`.
+    pub fn squared_columns(&self, particle: usize) -> Array1<f64> {
+        let mut out = Array1::zeros(self.dim);
+        let square = |view: ArrayView2<'_, f64>| view.mapv(|v| v * v);
+        for layer in &self.layers {
+            let (a, d) = layer.factors(particle);
+            let (a, d) = (square(a), square(d));
+            let weight = d.t().dot(&a);
+            out.slice_mut(s![layer.weight.clone()]).iter_mut().zip(&weight).for_each(|(o, w)| *o = *w);
+            if let Some(bias) = &layer.bias {
+                out.slice_mut(s![bias.clone()]).assign(&d.sum_axis(Axis(0)));
+            }
+        }
+        out
+    }
+
     /// `out = scale · J_pᵀ z + beta · out`, `d × k`, for `z` of `R × k`.
     pub fn multiply_transposed_into(
         &self,
@@ -175,7 +191,7 @@ impl LayeredRows {
         beta: f64,
         mut out: ArrayViewMut2<'_, f64>,
     ) {
-        let mut column = ndarray::Array1::zeros(self.dim);
+        let mut column = Array1::zeros(self.dim);
         for (z, mut out) in z.columns().into_iter().zip(out.columns_mut()) {
             for layer in &self.layers {
                 let (a, d) = layer.factors(particle);

@@ -45,6 +45,10 @@ pub enum ModelError {
 
 impl ModelError {
     pub(crate) fn setting(name: &str, found: impl ToString, expected: &str) -> Self {
-        Self::Setting { name: name.into(), found: found.to_string(), expected: expected.into() }
+        Self::Setting {
+            name: name.into(),
+            found: found.to_string(),
+            expected: expected.into(),
+        }
     }
 }

@@ -25,11 +25,21 @@ impl Rows {
                 expected: vec![targets.len().max(1), p.max(1)],
             });
         }
-        if let Some(row) = features.rows().into_iter().position(|row| !row.iter().all(|v| v.is_finite())) {
-            return Err(ModelError::NonFiniteData { what: "features", row });
+        if let Some(row) = features
+            .rows()
+            .into_iter()
+            .position(|row| !row.iter().all(|v| v.is_finite()))
+        {
+            return Err(ModelError::NonFiniteData {
+                what: "features",
+                row,
+            });
         }
         if let Some(row) = targets.iter().position(|v| !v.is_finite()) {
-            return Err(ModelError::NonFiniteData { what: "targets", row });
+            return Err(ModelError::NonFiniteData {
+                what: "targets",
+                row,
+            });
         }
         Ok(Self { features, targets })
     }

@@ -5,12 +5,12 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
+use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, initial_particles};
 use svn_models::posterior::{Posterior, PosteriorSettings};
 use svn_models::stein::{Curvature, Curved, Score};
-use svn_models::Rows;
 
 const PARTICLES: usize = 3;
 const ROWS: usize = 12;
@@ -22,16 +22,30 @@ fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
 
 fn likelihoods() -> Vec<(&'static str, Likelihood)> {
     vec![
-        ("gaussian", Likelihood::Gaussian(Gaussian::new(0.3).unwrap())),
-        ("heteroscedastic", Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())),
+        (
+            "gaussian",
+            Likelihood::Gaussian(Gaussian::new(0.3).unwrap()),
+        ),
+        (
+            "heteroscedastic",
+            Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+        ),
     ]
 }
 
-fn posterior(likelihood: Likelihood, batch_size: usize, accumulated_batches: usize) -> (Posterior, Array2<f64>) {
-    let network =
-        MlpSettings { inputs: 2, hidden: vec![4, 3], outputs: likelihood.outputs(), activation: Activation::Tanh }
-            .build()
-            .unwrap();
+fn posterior(
+    likelihood: Likelihood,
+    batch_size: usize,
+    accumulated_batches: usize,
+) -> (Posterior, Array2<f64>) {
+    let network = MlpSettings {
+        inputs: 2,
+        hidden: vec![4, 3],
+        outputs: likelihood.outputs(),
+        activation: Activation::Tanh,
+    }
+    .build()
+    .unwrap();
     let particles = initial_particles(&network, PARTICLES, 5);
     let data = Rows::new(normal(ROWS, 2, 1), normal(ROWS, 1, 2).column(0).to_owned()).unwrap();
     let settings = PosteriorSettings {
@@ -39,25 +53,48 @@ fn posterior(likelihood: Likelihood, batch_size: usize, accumulated_batches: usi
         prior_precision: 0.7,
         accumulated_batches,
         learn_noise: false,
-        particles: PARTICLES,
         seed: 3,
         device: tch::Device::Cpu,
     };
-    (Posterior::new(network, likelihood, &data, settings).unwrap(), particles)
+    (
+        Posterior::new(network, likelihood, &data, settings).unwrap(),
+        particles,
+    )
 }
 
 fn log_density(target: &mut Posterior, particles: ArrayView2<'_, f64>) -> Array1<f64> {
     let mut density = Array1::zeros(particles.nrows());
     let mut score = Array2::zeros(particles.raw_dim());
-    target.score_into(particles, density.view_mut(), score.view_mut()).unwrap();
+    target
+        .score_into(particles, density.view_mut(), score.view_mut())
+        .unwrap();
     density
 }
 
 fn scores(target: &mut Posterior, particles: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut density = Array1::zeros(particles.nrows());
     let mut score = Array2::zeros(particles.raw_dim());
-    target.score_into(particles, density.view_mut(), score.view_mut()).unwrap();
+    target
+        .score_into(particles, density.view_mut(), score.view_mut())
+        .unwrap();
     score
+}
+
+/// `H_p` written out, from the operator that the target gives.
+fn dense_curvature(
+    target: &mut Posterior,
+    particles: ArrayView2<'_, f64>,
+    particle: usize,
+) -> Array2<f64> {
+    let mut density = Array1::zeros(particles.nrows());
+    let mut score = Array2::zeros(particles.raw_dim());
+    let curvature = target
+        .curvature_into(particles, density.view_mut(), score.view_mut())
+        .unwrap();
+    let Curvature::Factored(curvature) = curvature else {
+        panic!("a multilayer perceptron's rows are kept by layer")
+    };
+    curvature.operator(particle).to_dense()
 }
 
 /// Central differences with step 1e-5: truncation 1e-10 · f''' and rounding 1e-16 · |f| / 1e-5, so 1e-6 is safe.
@@ -76,51 +113,71 @@ fn score_is_the_finite_difference_of_the_log_density_on_a_minibatch() {
             let below = log_density(&mut target, shifted.view());
             for p in 0..PARTICLES {
                 let difference = (above[p] - below[p]) / (2.0 * h);
-                assert_relative_eq!(score[[p, j]], difference, epsilon = 1e-6, max_relative = 1e-6);
+                assert_relative_eq!(
+                    score[[p, j]],
+                    difference,
+                    epsilon = 1e-6,
+                    max_relative = 1e-6
+                );
                 assert!(score[[p, j]].is_finite(), "{name}");
             }
         }
     }
 }
 
-/// At a network that is linear in its weights near the data (residual terms vanish for the Gauss-Newton matrix of the
-/// Gaussian when the residuals are zero) the curvature is the negative Hessian; elsewhere it is checked through its rows:
-/// `H = w ĴᵀĴ + δ I` with `Ĵ` by finite differences of the outputs' sufficient statistics.
+/// Where all residuals are zero the Gauss-Newton matrix is the exact Hessian of the loss.
 #[test]
 fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_residual() {
     let likelihood = Likelihood::Gaussian(Gaussian::new(0.3).unwrap());
-    let network = MlpSettings { inputs: 2, hidden: vec![4], outputs: 1, activation: Activation::Tanh }.build().unwrap();
+    let network = MlpSettings {
+        inputs: 2,
+        hidden: vec![4],
+        outputs: 1,
+        activation: Activation::Tanh,
+    }
+    .build()
+    .unwrap();
     let particles = initial_particles(&network, 1, 9);
     let features = normal(ROWS, 2, 1);
     // Targets that the particle itself predicts: all residuals are zero, so Gauss-Newton is the exact Hessian.
     let ensemble = svn_models::Ensemble::new(
-        MlpSettings { inputs: 2, hidden: vec![4], outputs: 1, activation: Activation::Tanh }.build().unwrap(),
+        MlpSettings {
+            inputs: 2,
+            hidden: vec![4],
+            outputs: 1,
+            activation: Activation::Tanh,
+        }
+        .build()
+        .unwrap(),
         likelihood,
         particles.clone(),
         tch::Device::Cpu,
     )
     .unwrap();
-    let targets = ensemble.predict(features.view()).unwrap().means.row(0).to_owned();
+    let targets = ensemble
+        .predict(features.view())
+        .unwrap()
+        .means
+        .row(0)
+        .to_owned();
     let settings = PosteriorSettings {
         batch_size: ROWS,
         prior_precision: 0.7,
         accumulated_batches: 1,
         learn_noise: false,
-        particles: 1,
         seed: 3,
         device: tch::Device::Cpu,
     };
-    let mut target = Posterior::new(network, likelihood, &Rows::new(features, targets).unwrap(), settings).unwrap();
+    let mut target = Posterior::new(
+        network,
+        likelihood,
+        &Rows::new(features, targets).unwrap(),
+        settings,
+    )
+    .unwrap();
     target.next_batch().unwrap();
     let d = target.dim();
-    let mut density = Array1::zeros(1);
-    let mut score = Array2::zeros((1, d));
-    let dense = {
-        let curvature = target.curvature_into(particles.view(), density.view_mut(), score.view_mut()).unwrap();
-        let Curvature::LowRank(low) = curvature else { panic!("Full curvature is low rank") };
-        let rows = low.rows.index_axis(ndarray::Axis(0), 0).to_owned();
-        rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(d) * low.shift
-    };
+    let dense = dense_curvature(&mut target, particles.view(), 0);
     let h = 1e-5;
     for j in 0..d {
         let mut shifted = particles.clone();
@@ -130,7 +187,12 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
         let below = scores(&mut target, shifted.view());
         for i in 0..d {
             let difference = -(above[[0, i]] - below[[0, i]]) / (2.0 * h);
-            assert_relative_eq!(dense[[i, j]], difference, epsilon = 1e-6, max_relative = 1e-6);
+            assert_relative_eq!(
+                dense[[i, j]],
+                difference,
+                epsilon = 1e-6,
+                max_relative = 1e-6
+            );
         }
     }
 }
@@ -139,15 +201,7 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
 fn the_ring_averages_batches_and_re_evaluation_does_not_count_twice() {
     for (name, likelihood) in likelihoods() {
         let (mut target, particles) = posterior(likelihood, ROWS, 3);
-        let d = target.dim();
-        let dense_of = |target: &mut Posterior| {
-            let mut density = Array1::zeros(PARTICLES);
-            let mut score = Array2::zeros((PARTICLES, d));
-            let curvature = target.curvature_into(particles.view(), density.view_mut(), score.view_mut()).unwrap();
-            let Curvature::LowRank(low) = curvature else { panic!("Full curvature is low rank") };
-            let rows = low.rows.index_axis(ndarray::Axis(0), 1).to_owned();
-            rows.t().dot(&rows) * low.weight
-        };
+        let dense_of = |target: &mut Posterior| dense_curvature(target, particles.view(), 1);
         target.next_batch().unwrap();
         let first = dense_of(&mut target);
         let again = dense_of(&mut target);

@@ -42,7 +42,12 @@ impl Ensemble {
                 expected: vec![particles.nrows().max(1), dim],
             });
         }
-        Ok(Self { network, likelihood, particles, device })
+        Ok(Self {
+            network,
+            likelihood,
+            particles,
+            device,
+        })
     }
 
     /// The weights, `N × d`.
@@ -64,10 +69,21 @@ impl Ensemble {
         let parameters = convert::tensor_on(self.particles.view(), Kind::Double, self.device)?;
         let mut means = Array2::zeros((members, rows));
         let mut noise_variances = Array2::zeros((members, rows));
-        for (chunk, start) in features.axis_chunks_iter(Axis(0), CHUNK).zip((0..).step_by(CHUNK)) {
+        for (chunk, start) in features
+            .axis_chunks_iter(Axis(0), CHUNK)
+            .zip((0..).step_by(CHUNK))
+        {
             let end = start + chunk.nrows();
-            let outputs = tch::no_grad(|| self.network.forward(&parameters, &convert::tensor_on(chunk, Kind::Double, self.device)?))?;
-            convert::copy_into(&outputs.f_select(2, 0)?, means.slice_mut(s![.., start..end]))?;
+            let outputs = tch::no_grad(|| {
+                self.network.forward(
+                    &parameters,
+                    &convert::tensor_on(chunk, Kind::Double, self.device)?,
+                )
+            })?;
+            convert::copy_into(
+                &outputs.f_select(2, 0)?,
+                means.slice_mut(s![.., start..end]),
+            )?;
             let mut noise = noise_variances.slice_mut(s![.., start..end]);
             match &self.likelihood {
                 Likelihood::Gaussian(gaussian) => noise.fill(gaussian.noise_variance()),
@@ -76,6 +92,9 @@ impl Ensemble {
                 }
             }
         }
-        Ok(Prediction { means, noise_variances })
+        Ok(Prediction {
+            means,
+            noise_variances,
+        })
     }
 }

@@ -10,16 +10,30 @@
 use ndarray::ArrayView1;
 
 /// `σ²*` for squared errors `(y − μ)²` and spreads `v`, within `[floor, largest squared error]`.
-pub fn best_noise_variance(squared_errors: ArrayView1<'_, f64>, spreads: ArrayView1<'_, f64>, floor: f64) -> f64 {
+pub fn best_noise_variance(
+    squared_errors: ArrayView1<'_, f64>,
+    spreads: ArrayView1<'_, f64>,
+    floor: f64,
+) -> f64 {
     let loss = |log_variance: f64| -> f64 {
         let variance = log_variance.exp();
-        squared_errors.iter().zip(spreads).map(|(e, v)| e / (v + variance) + (v + variance).ln()).sum()
+        squared_errors
+            .iter()
+            .zip(spreads)
+            .map(|(e, v)| e / (v + variance) + (v + variance).ln())
+            .sum()
     };
     let low = floor.ln();
-    let high = squared_errors.iter().fold(floor, |a, b| a.max(*b)).ln().max(low + 1e-9);
+    let high = squared_errors
+        .iter()
+        .fold(floor, |a, b| a.max(*b))
+        .ln()
+        .max(low + 1e-9);
     const SCAN: usize = 64;
     let at = |k: usize| low + (high - low) * k as f64 / SCAN as f64;
-    let best = (0..=SCAN).min_by(|a, b| loss(at(*a)).total_cmp(&loss(at(*b)))).unwrap_or(SCAN);
+    let best = (0..=SCAN)
+        .min_by(|a, b| loss(at(*a)).total_cmp(&loss(at(*b))))
+        .unwrap_or(SCAN);
     golden_section(loss, at(best.saturating_sub(1)), at((best + 1).min(SCAN))).exp()
 }
 

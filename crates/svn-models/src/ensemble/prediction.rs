@@ -59,16 +59,26 @@ mod tests {
 
     #[test]
     fn moments_are_those_of_the_mixture() {
-        let prediction = Prediction { means: array![[1.0], [3.0]], noise_variances: array![[0.5], [1.5]] };
+        let prediction = Prediction {
+            means: array![[1.0], [3.0]],
+            noise_variances: array![[0.5], [1.5]],
+        };
         assert_relative_eq!(prediction.mean()[0], 2.0);
         assert_relative_eq!(prediction.variance()[0], 2.0);
         let by_hand = 0.5 * ((5.0f64 - 2.0).powi(2) / 2.0 + (4.0 * std::f64::consts::PI).ln());
-        assert_relative_eq!(prediction.negative_log_likelihood(array![5.0].view()), by_hand, max_relative = 1e-14);
+        assert_relative_eq!(
+            prediction.negative_log_likelihood(array![5.0].view()),
+            by_hand,
+            max_relative = 1e-14
+        );
     }
 
     #[test]
     fn one_member_has_no_spread_but_its_noise() {
-        let prediction = Prediction { means: array![[1.0, 2.0]], noise_variances: array![[0.1, 0.2]] };
+        let prediction = Prediction {
+            means: array![[1.0, 2.0]],
+            noise_variances: array![[0.1, 0.2]],
+        };
         assert_eq!(prediction.spread(), array![0.0, 0.0]);
         assert_eq!(prediction.variance(), array![0.1, 0.2]);
     }

@@ -13,7 +13,7 @@ use crate::posterior::{Posterior, PosteriorSettings};
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use report::EpochSums;
 use std::time::{Duration, Instant};
-use svn_stein::{Sampler, Stop, SteinError, run};
+use svn_stein::{Sampler, SteinError, Stop, run};
 use tch::Device;
 use validation::Validation;
 
@@ -57,7 +57,9 @@ pub fn fit(
     let likelihood = match settings.noise {
         // Standardised targets have variance 1, so this is where residuals start.
         NoiseModel::Homoscedastic => Likelihood::Gaussian(Gaussian::new(1.0)?),
-        NoiseModel::Heteroscedastic => Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+        NoiseModel::Heteroscedastic => {
+            Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
+        }
     };
     let network = MlpSettings {
         inputs: train.width(),
@@ -75,14 +77,16 @@ pub fn fit(
             prior_precision: settings.prior_precision,
             accumulated_batches: settings.accumulated_batches,
             learn_noise: true,
-            particles: settings.particles,
             seed: settings.seed,
             device,
         },
     )?;
     let steps_per_epoch = posterior.batches_per_epoch();
     let mut sampler = Sampler::new(settings.method.clone())?;
-    let mut state = sampler.init(initial_particles(&network, settings.particles, settings.seed), settings.seed)?;
+    let mut state = sampler.init(
+        initial_particles(&network, settings.particles, settings.seed),
+        settings.seed,
+    )?;
     let mut validation = Validation {
         network: &network,
         likelihood,
@@ -97,16 +101,36 @@ pub fn fit(
         clock: Instant::now(),
     };
     let stop = Stop::after((settings.epochs * steps_per_epoch) as u64);
-    let outcome = run(&mut sampler, &mut state, &mut posterior, stop, &mut [&mut validation]);
+    let outcome = run(
+        &mut sampler,
+        &mut state,
+        &mut posterior,
+        stop,
+        &mut [&mut validation],
+    );
     let stopped_early = match outcome {
         Ok(_) => None,
         Err(error) if validation.best.is_some() => Some(error.to_string()),
         Err(error) => return Err(error.into()),
     };
-    let Validation { best, history, step_times, .. } = validation;
+    let Validation {
+        best,
+        history,
+        step_times,
+        ..
+    } = validation;
     let Some(best) = best else {
-        return Err(SteinError::NonFinite { what: "prediction of the validation rows after every epoch", particle: 0 }
-            .into());
+        return Err(SteinError::NonFinite {
+            what: "prediction of the validation rows after every epoch",
+            particle: 0,
+        }
+        .into());
     };
-    Ok(Fit { ensemble: best.ensemble, best_epoch: best.epoch, history, step_times, stopped_early })
+    Ok(Fit {
+        ensemble: best.ensemble,
+        best_epoch: best.epoch,
+        history,
+        step_times,
+        stopped_early,
+    })
 }

@@ -78,7 +78,11 @@ impl FitSettings {
             ));
         }
         if !(self.prior_precision.is_finite() && self.prior_precision > 0.0) {
-            return Err(ModelError::setting("prior precision", self.prior_precision, "a positive number"));
+            return Err(ModelError::setting(
+                "prior precision",
+                self.prior_precision,
+                "a positive number",
+            ));
         }
         Ok(self.method.validate()?)
     }

@@ -35,7 +35,14 @@ pub(super) struct Checkpoint {
 impl Validation<'_> {
     /// The ensemble as it would predict now: a common noise is the one that suits the validation rows best.
     fn ensemble(&self, particles: ArrayView2<'_, f64>) -> Result<(Ensemble, f64), ModelError> {
-        let join = |likelihood| Ensemble::new(self.network.clone(), likelihood, particles.to_owned(), self.device);
+        let join = |likelihood| {
+            Ensemble::new(
+                self.network.clone(),
+                likelihood,
+                particles.to_owned(),
+                self.device,
+            )
+        };
         let ensemble = join(self.likelihood)?;
         let mut prediction = ensemble.predict(self.rows.features())?;
         if !prediction.means.iter().all(|mean| mean.is_finite()) {
@@ -44,7 +51,8 @@ impl Validation<'_> {
         let ensemble = match self.likelihood {
             Likelihood::Gaussian(_) => {
                 let errors = (&self.rows.targets() - &prediction.mean()).mapv(|e| e * e);
-                let variance = best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
+                let variance =
+                    best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
                 prediction.noise_variances.fill(variance);
                 join(Likelihood::Gaussian(Gaussian::new(variance)?))?
             }
@@ -54,11 +62,19 @@ impl Validation<'_> {
         Ok((ensemble, nll))
     }
 
-    fn end_epoch(&mut self, epoch: usize, particles: ArrayView2<'_, f64>) -> Result<(), ModelError> {
+    fn end_epoch(
+        &mut self,
+        epoch: usize,
+        particles: ArrayView2<'_, f64>,
+    ) -> Result<(), ModelError> {
         let (ensemble, nll) = self.ensemble(particles)?;
         // A NaN is no improvement: it never replaces a checkpoint.
         if nll.is_finite() && self.best.as_ref().is_none_or(|best| nll < best.nll) {
-            self.best = Some(Checkpoint { epoch, nll, ensemble });
+            self.best = Some(Checkpoint {
+                epoch,
+                nll,
+                ensemble,
+            });
         }
         let report = self.sums.finish(epoch, nll);
         (self.report)(&report);

@@ -26,9 +26,15 @@ impl Gaussian {
     /// [`ModelError::Setting`] if it is not a positive, finite number.
     pub fn new(noise_variance: f64) -> Result<Self, ModelError> {
         if noise_variance.is_finite() && noise_variance > 0.0 {
-            Ok(Self { noise_variance: noise_variance.max(Self::FLOOR) })
+            Ok(Self {
+                noise_variance: noise_variance.max(Self::FLOOR),
+            })
         } else {
-            Err(ModelError::setting("noise variance", noise_variance, "a positive, finite number"))
+            Err(ModelError::setting(
+                "noise variance",
+                noise_variance,
+                "a positive, finite number",
+            ))
         }
     }
 

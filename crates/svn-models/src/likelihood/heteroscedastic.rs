@@ -26,7 +26,10 @@ pub struct HeteroscedasticGaussian {
 impl Default for HeteroscedasticGaussian {
     /// Log variance in [−14, 4] on standardised targets: noise between 0.1 % and 7 standard deviations.
     fn default() -> Self {
-        Self { min_log_variance: -14.0, max_log_variance: 4.0 }
+        Self {
+            min_log_variance: -14.0,
+            max_log_variance: 4.0,
+        }
     }
 }
 
@@ -37,9 +40,16 @@ impl HeteroscedasticGaussian {
     /// [`ModelError::Setting`] unless `min < max`, both finite.
     pub fn new(min: f64, max: f64) -> Result<Self, ModelError> {
         if min.is_finite() && max.is_finite() && min < max {
-            Ok(Self { min_log_variance: min, max_log_variance: max })
+            Ok(Self {
+                min_log_variance: min,
+                max_log_variance: max,
+            })
         } else {
-            Err(ModelError::setting("least log variance", min, &format!("a finite number below {max}")))
+            Err(ModelError::setting(
+                "least log variance",
+                min,
+                &format!("a finite number below {max}"),
+            ))
         }
     }
 

@@ -14,13 +14,17 @@ fn cases() -> [Likelihood; 2] {
 /// One particle, one row: outputs `f` and target `y`.
 fn nll(likelihood: &Likelihood, f: &[f64], y: f64) -> f64 {
     let outputs = Tensor::from_slice(f).view([1, 1, f.len() as i64]);
-    let terms = likelihood.loss(&outputs, &Tensor::from_slice(&[y])).unwrap();
+    let terms = likelihood
+        .loss(&outputs, &Tensor::from_slice(&[y]))
+        .unwrap();
     terms.negative_log_likelihood.double_value(&[0])
 }
 
 fn ascent(likelihood: &Likelihood, f: &[f64], y: f64) -> Vec<f64> {
     let outputs = Tensor::from_slice(f).view([1, 1, f.len() as i64]);
-    let terms = likelihood.loss(&outputs, &Tensor::from_slice(&[y])).unwrap();
+    let terms = likelihood
+        .loss(&outputs, &Tensor::from_slice(&[y]))
+        .unwrap();
     Vec::try_from(terms.ascent.i((0, 0))).unwrap()
 }
 
@@ -36,7 +40,12 @@ fn ascent_is_minus_the_finite_difference_of_the_loss() {
                     g[j] += by;
                     nll(&likelihood, &g, 0.9)
                 };
-                assert_relative_eq!(a, -(moved(h) - moved(-h)) / (2.0 * h), epsilon = 1e-8, max_relative = 1e-7);
+                assert_relative_eq!(
+                    a,
+                    -(moved(h) - moved(-h)) / (2.0 * h),
+                    epsilon = 1e-8,
+                    max_relative = 1e-7
+                );
             }
         }
     }
@@ -58,7 +67,8 @@ fn curvature_is_the_fisher_information() {
         let step = sd * 0.01;
         for k in -1200..=1200 {
             let y = f[0] + k as f64 * step;
-            let density = (-0.5 * ((y - f[0]) / sd).powi(2)).exp() / (sd * (2.0 * std::f64::consts::PI).sqrt());
+            let density = (-0.5 * ((y - f[0]) / sd).powi(2)).exp()
+                / (sd * (2.0 * std::f64::consts::PI).sqrt());
             let g = ascent(&likelihood, &f[..c], y);
             for i in 0..c {
                 for j in 0..c {
@@ -72,7 +82,12 @@ fn curvature_is_the_fisher_information() {
         for i in 0..c {
             for j in 0..c {
                 let found = product.double_value(&[i as i64, j as i64]);
-                assert_relative_eq!(found, fisher[i * c + j], epsilon = 1e-9, max_relative = 1e-9);
+                assert_relative_eq!(
+                    found,
+                    fisher[i * c + j],
+                    epsilon = 1e-9,
+                    max_relative = 1e-9
+                );
             }
         }
     }
@@ -95,9 +110,15 @@ fn a_log_variance_outside_its_range_neither_pulls_nor_curves() {
     let likelihood = cases()[1];
     let f = [0.0, -5.0];
     assert_eq!(ascent(&likelihood, &f, 1.0)[1], 0.0);
-    let root = likelihood.curvature_root(&Tensor::from_slice(&f).view([1, 1, 2])).unwrap();
+    let root = likelihood
+        .curvature_root(&Tensor::from_slice(&f).view([1, 1, 2]))
+        .unwrap();
     assert_eq!(root.double_value(&[0, 0, 1, 1]), 0.0);
-    assert_relative_eq!(root.double_value(&[0, 0, 0, 0]), 1.5f64.exp(), max_relative = 1e-14);
+    assert_relative_eq!(
+        root.double_value(&[0, 0, 0, 0]),
+        1.5f64.exp(),
+        max_relative = 1e-14
+    );
 }
 
 #[test]

@@ -23,11 +23,17 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
         let mut fan_in = 1;
         for (index, block) in blocks.iter().enumerate() {
             let is_matrix = block.shape().len() > 1;
-            let is_last = !blocks[index + 1..].iter().any(|later| later.shape().len() > 1);
+            let is_last = !blocks[index + 1..]
+                .iter()
+                .any(|later| later.shape().len() > 1);
             if is_matrix {
                 fan_in = block.shape()[1..].iter().product::<usize>().max(1);
             }
-            let scale = if is_matrix && !is_last { (2.0 / fan_in as f64).sqrt() } else { (1.0 / fan_in as f64).sqrt() };
+            let scale = if is_matrix && !is_last {
+                (2.0 / fan_in as f64).sqrt()
+            } else {
+                (1.0 / fan_in as f64).sqrt()
+            };
             for index in block.range() {
                 particle[index] = if is_matrix {
                     let z: f64 = StandardNormal.sample(&mut rng);

@@ -9,6 +9,7 @@
 //! Score and curvature come from the same forward pass, the same noise, the same prior and the same `n/b`.
 
 mod batches;
+mod curvature;
 mod noise;
 mod ring;
 mod target;

@@ -18,7 +18,11 @@ pub struct NoiseEstimate {
 impl NoiseEstimate {
     /// Memory of `batches` batches.
     pub fn with_memory(batches: f64) -> Self {
-        Self { decay: (-1.0 / batches.max(1e-3)).exp(), mean: 0.0, weight: 0.0 }
+        Self {
+            decay: (-1.0 / batches.max(1e-3)).exp(),
+            mean: 0.0,
+            weight: 0.0,
+        }
     }
 
     /// Take in the mean squared residual of a batch and give the new variance. A value that is not finite is left out.
@@ -49,6 +53,10 @@ mod tests {
         let mut noise = NoiseEstimate::with_memory(5.0);
         assert!(noise.update(f64::NAN).is_none());
         noise.update(2.0);
-        assert_relative_eq!(noise.update(f64::INFINITY).unwrap(), 2.0, max_relative = 1e-14);
+        assert_relative_eq!(
+            noise.update(f64::INFINITY).unwrap(),
+            2.0,
+            max_relative = 1e-14
+        );
     }
 }

@@ -1,9 +1,10 @@
 //! [`Posterior`]: network × likelihood × prior × data as a [`Score`] and [`Curved`] target.
 
+use super::curvature::LayeredCurvature;
 use super::{Batches, NoiseEstimate, RowRing};
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
-use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1};
-use svn_curvature::{Linearization, Sequential, convert};
+use ndarray::{Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1, s};
+use svn_curvature::{LayeredRows, Linearization, Sequential, convert};
 use svn_stein::{Curvature, Curved, LowRank, Score, TargetError};
 use tch::{Device, Kind, Tensor};
 
@@ -18,8 +19,6 @@ pub struct PosteriorSettings {
     pub accumulated_batches: usize,
     /// Whether a common noise level follows the residuals.
     pub learn_noise: bool,
-    /// Number of particles `N`.
-    pub particles: usize,
     /// Seed of the order of the rows.
     pub seed: u64,
     /// Where the network is evaluated.
@@ -39,7 +38,16 @@ pub struct Posterior {
     batch: Option<Batch>,
     noise: NoiseEstimate,
     latest_residual: Option<f64>,
-    ring: Option<RowRing>,
+    accumulated: Option<(RowRing, KeptRows)>,
+}
+
+/// Curvature rows of recent batches.
+#[derive(Debug)]
+enum KeptRows {
+    /// As layer inputs and cotangents.
+    Layered(LayeredCurvature),
+    /// Written out, `N × R × d`, where a layer has several positions per sample.
+    Explicit(Array3<f64>),
 }
 
 #[derive(Debug)]
@@ -77,7 +85,7 @@ impl Posterior {
             batch: None,
             noise,
             latest_residual: None,
-            ring: None,
+            accumulated: None,
             network,
             likelihood,
             settings,
@@ -107,9 +115,11 @@ impl Posterior {
     /// Draw the next batch; what the last one said of the noise takes effect now, so that all evaluations
     /// of one batch belong to the same energy.
     fn advance(&mut self) -> Result<(), ModelError> {
-        if let (true, Likelihood::Gaussian(_), Some(residual)) =
-            (self.settings.learn_noise, self.likelihood, self.latest_residual.take())
-            && let Some(variance) = self.noise.update(residual)
+        if let (true, Likelihood::Gaussian(_), Some(residual)) = (
+            self.settings.learn_noise,
+            self.likelihood,
+            self.latest_residual.take(),
+        ) && let Some(variance) = self.noise.update(residual)
         {
             self.likelihood = Likelihood::Gaussian(Gaussian::new(variance.max(Gaussian::FLOOR))?);
         }
@@ -120,7 +130,7 @@ impl Posterior {
             features: self.features.f_index_select(0, &index_tensor)?,
             targets: self.targets.f_index_select(0, &index_tensor)?,
         });
-        if let Some(ring) = &mut self.ring {
+        if let Some((ring, _)) = &mut self.accumulated {
             ring.advance();
         }
         Ok(())
@@ -137,7 +147,11 @@ impl Posterior {
             self.advance()?;
         }
         let Some(batch) = &self.batch else {
-            return Err(ModelError::setting("batch", "absent", "a batch drawn by next_batch"));
+            return Err(ModelError::setting(
+                "batch",
+                "absent",
+                "a batch drawn by next_batch",
+            ));
         };
         let scale = self.rows as f64 / batch.rows as f64;
         let parameters = convert::tensor_on(particles, Kind::Double, self.settings.device)?;
@@ -149,20 +163,40 @@ impl Posterior {
         let precision = self.settings.prior_precision;
         for (p, particle) in particles.rows().into_iter().enumerate() {
             log_density[p] = -scale * losses[p] - 0.5 * precision * particle.dot(&particle);
-            score.row_mut(p).zip_mut_with(&particle, |s, phi| *s = scale * *s - precision * phi);
+            score
+                .row_mut(p)
+                .zip_mut_with(&particle, |s, phi| *s = scale * *s - precision * phi);
         }
-        self.latest_residual = Some(terms.mean_squared_residual.f_mean(terms.mean_squared_residual.kind())?.f_double_value(&[])?);
+        self.latest_residual = Some(
+            terms
+                .mean_squared_residual
+                .f_mean(terms.mean_squared_residual.kind())?
+                .f_double_value(&[])?,
+        );
         Ok((linear, scale))
     }
 }
 
 /// A number that is not finite is the particle's, and recoverable; anything else is fatal.
-fn check_finite(log_density: ArrayViewMut1<'_, f64>, score: ArrayViewMut2<'_, f64>) -> Result<(), TargetError> {
+fn check_finite(
+    log_density: ArrayViewMut1<'_, f64>,
+    score: ArrayViewMut2<'_, f64>,
+) -> Result<(), TargetError> {
     if let Some(particle) = log_density.iter().position(|value| !value.is_finite()) {
-        return Err(TargetError::NonFinite { particle, quantity: "log density" });
+        return Err(TargetError::NonFinite {
+            particle,
+            quantity: "log density",
+        });
     }
-    match score.rows().into_iter().position(|row| !row.iter().all(|value| value.is_finite())) {
-        Some(particle) => Err(TargetError::NonFinite { particle, quantity: "score" }),
+    match score
+        .rows()
+        .into_iter()
+        .position(|row| !row.iter().all(|value| value.is_finite()))
+    {
+        Some(particle) => Err(TargetError::NonFinite {
+            particle,
+            quantity: "score",
+        }),
         None => Ok(()),
     }
 }
@@ -170,7 +204,10 @@ fn check_finite(log_density: ArrayViewMut1<'_, f64>, score: ArrayViewMut2<'_, f6
 fn to_target_error(error: ModelError) -> TargetError {
     match error {
         ModelError::Curvature(svn_curvature::CurvatureError::NonFinite { particle, .. }) => {
-            TargetError::NonFinite { particle, quantity: "network output" }
+            TargetError::NonFinite {
+                particle,
+                quantity: "network output",
+            }
         }
         other => TargetError::Fatal(Box::new(other)),
     }
@@ -191,7 +228,8 @@ impl Score for Posterior {
         mut log_density: ArrayViewMut1<'_, f64>,
         mut score: ArrayViewMut2<'_, f64>,
     ) -> Result<(), TargetError> {
-        self.evaluate(particles, log_density.view_mut(), score.view_mut()).map_err(to_target_error)?;
+        self.evaluate(particles, log_density.view_mut(), score.view_mut())
+            .map_err(to_target_error)?;
         check_finite(log_density, score)
     }
 }
@@ -203,32 +241,67 @@ impl Curved for Posterior {
         mut log_density: ArrayViewMut1<'_, f64>,
         mut score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
-        let (linear, scale) =
-            self.evaluate(particles, log_density.view_mut(), score.view_mut()).map_err(to_target_error)?;
+        let (linear, scale) = self
+            .evaluate(particles, log_density.view_mut(), score.view_mut())
+            .map_err(to_target_error)?;
         check_finite(log_density, score)?;
         self.keep_rows(&linear, scale).map_err(to_target_error)
     }
 }
 
 impl Posterior {
-    fn keep_rows(&mut self, linear: &Linearization, scale: f64) -> Result<Curvature<'_>, ModelError> {
+    /// Write the batch's rows over those of the oldest one and give the curvature of all that are kept.
+    fn keep_rows(
+        &mut self,
+        linear: &Linearization,
+        scale: f64,
+    ) -> Result<Curvature<'_>, ModelError> {
         let root = self.likelihood.curvature_root(linear.outputs())? * scale.sqrt();
         let rank = self.likelihood.curvature_rank();
-        let batch_rows = linear.batch() * rank;
         let settings = &self.settings;
-        let dim = self.network.layout().dim();
         let weight = self.likelihood.curvature_weight();
-        let ring = self.ring.get_or_insert_with(|| {
-            let slot_rows = settings.batch_size.min(self.rows) * rank;
-            let mut ring = RowRing::new(settings.particles, settings.accumulated_batches, slot_rows, dim);
-            ring.advance();
-            ring
-        });
-        linear.rows_into(&root, ring.slot_mut(batch_rows))?;
-        Ok(Curvature::LowRank(LowRank {
-            weight: weight * ring.weight(),
-            rows: ring.rows(),
-            shift: settings.prior_precision,
-        }))
+        if self.accumulated.is_none() {
+            let ring = RowRing::new(
+                settings.accumulated_batches,
+                settings.batch_size.min(self.rows) * rank,
+            );
+            let rows = match LayeredRows::new(linear, ring.capacity()) {
+                Some(rows) => KeptRows::Layered(LayeredCurvature {
+                    rows,
+                    weight,
+                    shift: settings.prior_precision,
+                }),
+                None => KeptRows::Explicit(Array3::zeros((
+                    linear.particles(),
+                    ring.capacity(),
+                    linear.dim(),
+                ))),
+            };
+            self.accumulated = Some((ring, rows));
+        }
+        let Some((ring, rows)) = &mut self.accumulated else {
+            return Err(ModelError::setting("accumulated batches", 0, "at least 1"));
+        };
+        match rows {
+            KeptRows::Layered(curvature) => {
+                curvature.rows.write(linear, &root, ring.slot())?;
+                curvature.weight = weight * ring.weight();
+                Ok(Curvature::Factored(curvature))
+            }
+            KeptRows::Explicit(rows) => {
+                let (slot, filled) = (ring.slot(), linear.batch() * rank);
+                rows.slice_mut(s![.., slot.start + filled..slot.end, ..])
+                    .fill(0.0);
+                linear.rows_into(
+                    &root,
+                    rows.slice_mut(s![.., slot.start..slot.start + filled, ..]),
+                )?;
+                Ok(Curvature::LowRank(LowRank {
+                    weight: weight * ring.weight(),
+                    rows: rows.view(),
+                    shift: settings.prior_precision,
+                }))
+            }
+        }
     }
 }

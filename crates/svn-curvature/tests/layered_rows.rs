@@ -1,0 +1,89 @@
+//! Rows kept by layer against the same rows written out.
+
+use ndarray::{Array2, Array3, Axis, s};
+use svn_curvature::{Activation, Conv2d, Layer, LayeredRows, Linearization, Sequential, convert};
+use tch::{Device, Kind, Tensor};
+
+const PARTICLES: usize = 3;
+const SAMPLES: usize = 4;
+const COLUMNS: usize = 2;
+
+/// Numbers without a pattern, from the sine of a fast phase.
+fn numbers(size: &[i64], phase: f64) -> Tensor {
+    let count: i64 = size.iter().product();
+    let index = Tensor::arange(count, (Kind::Double, Device::Cpu));
+    (index * 12.9898 + phase).sin().view(size)
+}
+
+fn linearization(bias: bool) -> Linearization {
+    let linear = |inputs, outputs| Layer::Linear { inputs, outputs, bias };
+    let layers = vec![linear(3, 5), Layer::Activation(Activation::Tanh), linear(5, 2)];
+    let network = Sequential::new(&[3], layers).unwrap();
+    let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
+    network.linearize(&params, &numbers(&[SAMPLES as i64, 3], 1.7)).unwrap()
+}
+
+fn root() -> Tensor {
+    numbers(&[PARTICLES as i64, SAMPLES as i64, 2, COLUMNS as i64], 2.9)
+}
+
+/// Each number is a sum of at most a hundred products of numbers of order one.
+fn assert_close(found: &Array2<f64>, expected: &Array2<f64>) {
+    assert_eq!(found.dim(), expected.dim());
+    for (a, b) in found.iter().zip(expected) {
+        assert!((a - b).abs() < 1e-12 * (1.0 + b.abs()), "{a} is not {b}");
+    }
+}
+
+#[test]
+fn products_and_gram_are_those_of_the_rows_written_out() {
+    for bias in [true, false] {
+        let linear = linearization(bias);
+        let explicit: Array3<f64> = convert::array(&linear.rows(&root()).unwrap()).unwrap();
+        let mut rows = LayeredRows::new(&linear, 20).unwrap();
+        rows.write(&linear, &root(), 10..20).unwrap();
+        let x: Array2<f64> = convert::array(&numbers(&[linear.dim() as i64, 2], 0.9)).unwrap();
+        let z: Array2<f64> = convert::array(&numbers(&[20, 2], 1.1)).unwrap();
+        for p in 0..PARTICLES {
+            let mut written = Array2::zeros((20, linear.dim()));
+            written.slice_mut(s![10..10 + SAMPLES * COLUMNS, ..]).assign(&explicit.index_axis(Axis(0), p));
+            assert_close(&rows.gram(p).to_owned(), &written.dot(&written.t()));
+            assert_close(&rows.multiply(p, x.view()), &written.dot(&x));
+            let mut out = x.clone();
+            rows.multiply_transposed_into(p, 0.5, z.view(), 2.0, out.view_mut());
+            assert_close(&out, &(written.t().dot(&z) * 0.5 + &x * 2.0));
+            let squares = (&written * &written).sum_axis(Axis(0)).insert_axis(Axis(1));
+            assert_close(&rows.squared_columns(p).insert_axis(Axis(1)), &squares);
+        }
+    }
+}
+
+#[test]
+fn a_slot_is_replaced_and_the_rest_kept() {
+    let linear = linearization(true);
+    let mut rows = LayeredRows::new(&linear, 2 * SAMPLES * COLUMNS).unwrap();
+    let (first, second) = (0..SAMPLES * COLUMNS, SAMPLES * COLUMNS..2 * SAMPLES * COLUMNS);
+    rows.write(&linear, &root(), first.clone()).unwrap();
+    rows.write(&linear, &(root() * 2.0), second.clone()).unwrap();
+    let one: Array2<f64> = rows.gram(1).slice(s![first.clone(), first.clone()]).to_owned();
+    assert_close(&rows.gram(1).slice(s![second.clone(), second]).to_owned(), &(&one * 4.0));
+    rows.write(&linear, &(root() * 3.0), first.clone()).unwrap();
+    assert_close(&rows.gram(1).slice(s![first.clone(), first]).to_owned(), &(&one * 9.0));
+}
+
+#[test]
+fn convolutions_have_no_such_form() {
+    let layers = vec![Layer::Conv2d(Conv2d::new(1, 2, [2, 2])), Layer::Flatten, Layer::linear(8, 2)];
+    let network = Sequential::new(&[1, 3, 3], layers).unwrap();
+    let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
+    let linear = network.linearize(&params, &numbers(&[SAMPLES as i64, 1, 3, 3], 1.7)).unwrap();
+    assert!(LayeredRows::new(&linear, 4).is_none());
+}
+
+#[test]
+fn rows_that_are_not_finite_are_refused() {
+    let linear = linearization(true);
+    let mut rows = LayeredRows::new(&linear, SAMPLES * COLUMNS).unwrap();
+    let error = rows.write(&linear, &(root() * f64::INFINITY), 0..SAMPLES * COLUMNS).unwrap_err();
+    assert!(error.to_string().contains("not finite"), "{error}");
+}
