@@ -9,7 +9,8 @@
 //!
 //! The textbook gain ratio `actual / predicted` has no meaning for a particle that repulsion moves downhill; measuring
 //! the error of the quadratic model against its size has, and agrees about a good (1) and a useless (≤ 0) model.
-//! `λ` falls by `1/3` above ¾ and is doubled below ¼.
+//! `λ` falls to a third above ¾ and is doubled below ¼. A change that the model does not explain at all is halved, up to
+//! four times, before it is taken back.
 //!
 //! Reference: Nocedal & Wright, *Numerical Optimization* (2006), ch. 4 and 10.
 

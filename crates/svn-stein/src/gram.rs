@@ -159,10 +159,12 @@ impl KernelGram {
         self.evaluate(settings)
     }
 
+    /// Subtract the first particle and then the mean: identical particles end up at exactly zero.
     fn centre(&mut self, particles: ArrayView2<'_, f64>) {
         let n = particles.nrows() as f64;
-        let mean = particles.sum_axis(Axis(0)) / n;
         self.centred.assign(&particles);
+        self.centred -= &particles.row(0);
+        let mean = self.centred.sum_axis(Axis(0)) / n;
         self.centred -= &mean;
     }
 

@@ -138,7 +138,7 @@ impl Sampler {
         self.prepare(state, target.dim())?;
         target.next_batch()?;
         let mut rejected = Vec::new();
-        let proposal = self.evaluate(state, target, &mut rejected)?;
+        let mut proposal = self.evaluate(state, target, &mut rejected)?;
         if state.rejections >= STUCK {
             return Err(SteinError::Stuck {
                 rejections: state.rejections,
@@ -147,7 +147,7 @@ impl Sampler {
         }
         let rate = self.rate(state);
         let step_size = self.advance(state, &mut rejected);
-        let gain = self.assess(state, target, &proposal, &mut rejected)?;
+        let gain = self.assess(state, target, &mut proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
         state.step += 1;
         let ws = &self.workspace;
@@ -300,7 +300,9 @@ impl Sampler {
                 state.particles.row_mut(p).scaled_add(1.0, &change);
             } else {
                 rejected.push(p);
-                self.reject(state);
+                if rejected.len() == 1 {
+                    self.reject(state);
+                }
             }
         }
         (square / state.particles.len() as f64).sqrt()

@@ -1,13 +1,16 @@
-//! Evaluating a target, putting back the particles that left its finite region.
+//! Evaluating a target: putting back the particles that left its finite region, and judging the step just taken.
 
 use ndarray::ArrayView1;
 
-use super::{Proposal, STUCK, Sampler};
+use super::{Proposal, Sampler};
 use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::method::Method;
 use crate::state::State;
 use crate::target::{Curvature, Curved, TargetError};
+
+/// Times the change of a particle is halved before it is taken back.
+const HALVINGS: i32 = 4;
 
 impl Sampler {
     /// Evaluate at the state's particles and find the change of the particles.
@@ -78,7 +81,9 @@ impl Sampler {
                 return Err(SteinError::NonFiniteStart { particle, quantity });
             }
             rejected.push(particle);
-            self.reject(state);
+            if rejected.len() == 1 {
+                self.reject(state);
+            }
         }
     }
 
@@ -120,61 +125,88 @@ impl Sampler {
 
     /// Evaluate the step just taken on the same batch, where the damping asks for it: the gain of the quadratic model.
     ///
-    /// Particles whose step is not finite, or whose log density fell by more than twice what the model can explain, are
-    /// put back at once.
+    /// The change of a particle that is not finite there, or whose log density fell by more than twice what the model
+    /// can explain, is halved a few times (a backtracking line search) and then taken back. The first such evaluation
+    /// decides about the damping.
     pub(super) fn assess<T: Curved + ?Sized>(
         &mut self,
         state: &mut State,
         target: &mut T,
-        proposal: &Proposal,
+        proposal: &mut Proposal,
         rejected: &mut Vec<usize>,
     ) -> Result<Option<f64>, SteinError> {
         if !self.damping().is_some_and(Damping::measures_gain) {
             return Ok(None);
         }
-        // The scores at the trial are not needed, and `alpha` is free by now.
         let n = state.particles.nrows();
-        for _ in 0..=n {
+        let mut halvings = vec![0; n];
+        let mut first: Option<f64> = None;
+        loop {
             let ws = &mut self.workspace;
-            match target.score_into(
-                state.particles.view(),
-                ws.trial_log_density.view_mut(),
-                ws.alpha.view_mut(),
-            ) {
-                Ok(()) => {}
-                Err(TargetError::NonFinite { particle, .. }) => {
-                    if !state.roll_back(particle) {
-                        return Ok(None);
+            // The scores at the trial are not needed, and `alpha` is free by now.
+            let (log_density, score) = (ws.trial_log_density.view_mut(), ws.alpha.view_mut());
+            let bad: Vec<usize> =
+                match target.score_into(state.particles.view(), log_density, score) {
+                    Ok(()) => {
+                        let (gain, bad) = self.compare(state, proposal, &halvings);
+                        if bad.is_empty() {
+                            return Ok(first.or(gain));
+                        }
+                        first.get_or_insert(gain.map_or(0.0, |gain| gain.min(0.0)));
+                        bad
                     }
-                    rejected.push(particle);
-                    self.reject(state);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            }
-            let (mut error, mut size) = (0.0, 0.0);
-            for p in 0..n {
-                let slope: f64 = self.slope(state, p);
-                let half = 0.5 * proposal.quadratic[p];
-                let actual = self.workspace.trial_log_density[p] - self.workspace.log_density[p];
-                let (model, reach) = (slope - half, slope.abs() + half);
-                let miss = (actual - model).abs();
-                if state.particles.row(p) == state.anchor.row(p) {
-                    continue;
-                }
-                if !actual.is_finite() || (actual < 0.0 && miss > 2.0 * reach) {
-                    state.roll_back(p);
+                    Err(TargetError::NonFinite { particle, .. }) if particle < n => {
+                        first.get_or_insert(0.0);
+                        vec![particle]
+                    }
+                    Err(error) => return Err(error.into()),
+                };
+            for p in bad {
+                if halvings[p] < HALVINGS {
+                    halvings[p] += 1;
+                    proposal.trust_scale[p] *= 0.5;
+                    let (anchor, mut row) = (state.anchor.row(p), state.particles.row_mut(p));
+                    row.zip_mut_with(&anchor, |x, &a| *x = 0.5 * (*x + a));
+                } else if state.roll_back(p) {
+                    proposal.trust_scale[p] = 0.0;
                     rejected.push(p);
-                    self.reject(state);
-                    error += 2.0 * reach;
+                    if rejected.len() == 1 {
+                        self.reject(state);
+                    }
                 } else {
-                    error += miss;
+                    // Not finite where it was finite a moment ago: the next step will say so.
+                    return Ok(first);
                 }
-                size += reach;
             }
-            return Ok((size > 0.0).then(|| 1.0 - error / size));
         }
-        Ok(None)
+    }
+
+    /// Gain over all particles that moved, and those whose change has to be shortened.
+    fn compare(
+        &self,
+        state: &State,
+        proposal: &Proposal,
+        halvings: &[i32],
+    ) -> (Option<f64>, Vec<usize>) {
+        let (mut error, mut size, mut bad) = (0.0, 0.0, Vec::new());
+        for (p, &times) in halvings.iter().enumerate() {
+            if state.particles.row(p) == state.anchor.row(p) {
+                continue;
+            }
+            let slope = self.slope(state, p);
+            let half = 0.5 * proposal.quadratic[p] * 0.25_f64.powi(times);
+            let actual = self.workspace.trial_log_density[p] - self.workspace.log_density[p];
+            let reach = slope.abs() + half;
+            let miss = (actual - (slope - half)).abs();
+            if !actual.is_finite() || (actual < 0.0 && miss > 2.0 * reach) {
+                bad.push(p);
+                error += 2.0 * reach;
+            } else {
+                error += miss;
+            }
+            size += reach;
+        }
+        ((size > 0.0).then(|| 1.0 - error / size), bad)
     }
 
     /// `s_p·Δ_p`.
@@ -189,12 +221,12 @@ impl Sampler {
 
     /// Damping and rate after the step.
     pub(super) fn relax(&self, state: &mut State, gain: Option<f64>, accepted: bool) {
-        if accepted {
-            state.rejections = 0;
-            state.backoff = (2.0 * state.backoff).min(1.0);
+        if !accepted {
+            return;
         }
-        state.rejections = state.rejections.min(STUCK);
-        if let Some(damping) = self.damping().filter(|_| accepted || gain.is_some()) {
+        state.rejections = 0;
+        state.backoff = (2.0 * state.backoff).min(1.0);
+        if let Some(damping) = self.damping() {
             state.damping = damping.relax(state.damping, gain);
         }
     }

@@ -75,6 +75,14 @@ pub(super) fn solve(
             refine(system, &inverse, SolveRoute::PerCoordinate, rhs, out)
         }
         Curvature::Factored(_) if !force_dense => {
+            // Refinement needs no positive definiteness, so that it serves `exact` as well.
+            if rank(system.coupling, system.shape().0) <= super::REPULSION_LIMIT {
+                let inverse = Woodbury::new(Decoupled::new(system, rows)?, repulsion(), system)?;
+                let info = refine(system, &inverse, SolveRoute::Decoupled, rhs, out.view_mut())?;
+                if info.relative_residual <= TOLERANCE {
+                    return Ok(info);
+                }
+            }
             preconditioned(system, rhs, TOLERANCE, MAX_ITERATIONS, rows, out)
         }
         _ => {

@@ -52,7 +52,7 @@ pub enum Solver {
     /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`].
     Auto,
     /// To working precision: Woodbury through the Gram matrix of the rows (low rank), per coordinate (diagonal), dense;
-    /// factored curvature by [`Solver::Preconditioned`] to `1e-9`.
+    /// factored curvature by refinement, or where that stalls by [`Solver::Preconditioned`], to `1e-9`.
     Direct,
     /// Dense assembly of the `N d × N d` matrix; for small `d`.
     Dense,

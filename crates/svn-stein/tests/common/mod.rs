@@ -1,6 +1,8 @@
 //! Small targets and an obviously right reference for kernels, fields and the Newton system: explicit loops, dense
 //! matrices, every `G_pm` a vector.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
+
+pub mod cases;
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
 use rand::SeedableRng;
