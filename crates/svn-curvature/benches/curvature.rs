@@ -28,14 +28,20 @@ fn main() {
         .configure_from_args();
     let mlp = Mlp::new();
     let mut group = criterion.benchmark_group("mlp 6-50-50-1, N = 5, b = 16, f64");
-    group.bench_function("forward-backward by autograd", |b| b.iter(|| mlp.forward_backward()));
+    group.bench_function("forward-backward by autograd", |b| {
+        b.iter(|| mlp.forward_backward())
+    });
     group.bench_function("forward and vjp", |b| b.iter(|| mlp.vjp()));
     group.bench_function("full rows", |b| b.iter(|| mlp.rows()));
-    group.bench_function("full rows, deltas by autograd", |b| b.iter(|| mlp.rows_by_autograd()));
+    group.bench_function("full rows, deltas by autograd", |b| {
+        b.iter(|| mlp.rows_by_autograd())
+    });
     group.finish();
     let lenet = LeNet::new();
     let mut group = criterion.benchmark_group("lenet, N = 5, b = 128, f32");
-    group.bench_function("forward-backward by autograd", |b| b.iter(|| lenet.forward_backward()));
+    group.bench_function("forward-backward by autograd", |b| {
+        b.iter(|| lenet.forward_backward())
+    });
     group.bench_function("forward and vjp", |b| b.iter(|| lenet.vjp()));
     group.bench_function("diag", |b| b.iter(|| lenet.diag()));
     group.bench_function("kfac", |b| b.iter(|| lenet.kfac()));
@@ -43,10 +49,19 @@ fn main() {
     criterion.final_summary();
 
     let baseline = || mlp.forward_backward();
-    println!("full rows / forward-backward: {:.2} (limit 2.5)", ratio(200, || mlp.rows(), baseline));
+    println!(
+        "full rows / forward-backward: {:.2} (limit 2.5)",
+        ratio(200, || mlp.rows(), baseline)
+    );
     let baseline = || lenet.forward_backward();
-    println!("diag / forward-backward: {:.2} (limit 12)", ratio(7, || lenet.diag(), baseline));
-    println!("kfac / forward-backward: {:.2} (limit 12)", ratio(7, || lenet.kfac(), baseline));
+    println!(
+        "diag / forward-backward: {:.2} (limit 12)",
+        ratio(7, || lenet.diag(), baseline)
+    );
+    println!(
+        "kfac / forward-backward: {:.2} (limit 12)",
+        ratio(7, || lenet.kfac(), baseline)
+    );
     if let Some(peak) = peak_megabytes() {
         println!("peak resident memory: {peak:.0} MB (limit 1500)");
     }
@@ -59,7 +74,8 @@ fn ratio(repetitions: usize, a: impl Fn(), b: impl Fn()) -> f64 {
         f();
         start.elapsed().as_secs_f64()
     };
-    let (mut left, mut right): (Vec<f64>, Vec<f64>) = (0..repetitions).map(|_| (time(&a), time(&b))).unzip();
+    let (mut left, mut right): (Vec<f64>, Vec<f64>) =
+        (0..repetitions).map(|_| (time(&a), time(&b))).unzip();
     left.sort_by(f64::total_cmp);
     right.sort_by(f64::total_cmp);
     let (left, right) = (left[repetitions / 2], right[repetitions / 2]);
@@ -91,11 +107,20 @@ impl Mlp {
     const WIDTHS: [i64; 4] = [6, 50, 50, 1];
 
     fn new() -> Self {
-        let layers =
-            vec![Layer::linear(6, 50), Layer::relu(), Layer::linear(50, 50), Layer::relu(), Layer::linear(50, 1)];
+        let layers = vec![
+            Layer::linear(6, 50),
+            Layer::relu(),
+            Layer::linear(50, 50),
+            Layer::relu(),
+            Layer::linear(50, 1),
+        ];
         let network = Sequential::new(&[6], layers).unwrap();
         let params = noise(&[5, network.layout().dim() as i64], 0.3, Kind::Double);
-        Self { network, params, x: noise(&[16, 6], 1.0, Kind::Double) }
+        Self {
+            network,
+            params,
+            x: noise(&[16, 6], 1.0, Kind::Double),
+        }
     }
 
     /// Outputs by libtorch, with each layer's inputs and outputs.
@@ -109,7 +134,11 @@ impl Mlp {
             start += o * k + o;
             inputs.push(h.shallow_clone());
             let z = bias.baddbmm(&h, &weight.transpose(1, 2), 1.0, 1.0);
-            let z = if z.requires_grad() { z } else { z.set_requires_grad(true) };
+            let z = if z.requires_grad() {
+                z
+            } else {
+                z.set_requires_grad(true)
+            };
             h = if i < 2 { z.relu() } else { z.shallow_clone() };
             outputs.push(z);
         }
@@ -177,7 +206,12 @@ impl LeNet {
         assert_eq!(network.layout().dim(), 61_706);
         let params = noise(&[5, 61_706], 0.1, Kind::Float);
         let labels = Tensor::arange(128, (Kind::Int64, Device::Cpu)).remainder(10);
-        Self { network, params, x: noise(&[128, 1, 28, 28], 1.0, Kind::Float), labels }
+        Self {
+            network,
+            params,
+            x: noise(&[128, 1, 28, 28], 1.0, Kind::Float),
+            labels,
+        }
     }
 
     fn forward_backward(&self) {
@@ -190,33 +224,52 @@ impl LeNet {
                 params.narrow(0, start - count, count).view(shape)
             };
             let (weight, bias) = (take(&[6, 1, 5, 5]), take(&[6]));
-            let h = self.x.conv2d(&weight, Some(&bias), [1, 1], [2, 2], [1, 1], 1).relu().max_pool2d_default(2);
+            let h = self
+                .x
+                .conv2d(&weight, Some(&bias), [1, 1], [2, 2], [1, 1], 1)
+                .relu()
+                .max_pool2d_default(2);
             let (weight, bias) = (take(&[16, 6, 5, 5]), take(&[16]));
-            let h = h.conv2d(&weight, Some(&bias), [1, 1], [0, 0], [1, 1], 1).relu().max_pool2d_default(2);
+            let h = h
+                .conv2d(&weight, Some(&bias), [1, 1], [0, 0], [1, 1], 1)
+                .relu()
+                .max_pool2d_default(2);
             let (weight, bias) = (take(&[120, 400]), take(&[120]));
             let h = h.flatten(1, -1).linear(&weight, Some(&bias)).relu();
             let (weight, bias) = (take(&[84, 120]), take(&[84]));
             let h = h.linear(&weight, Some(&bias)).relu();
             let (weight, bias) = (take(&[10, 84]), take(&[10]));
-            let loss = h.linear(&weight, Some(&bias)).cross_entropy_for_logits(&self.labels);
+            let loss = h
+                .linear(&weight, Some(&bias))
+                .cross_entropy_for_logits(&self.labels);
             let _ = Tensor::run_backward(&[loss], &[&params], false, false);
         }
     }
 
     fn vjp(&self) {
         let lin = self.network.linearize(&self.params, &self.x).unwrap();
-        let _ = lin.vjp(&Loss::Categorical.gradient(lin.outputs(), &self.labels).unwrap()).unwrap();
+        let _ = lin
+            .vjp(
+                &Loss::Categorical
+                    .gradient(lin.outputs(), &self.labels)
+                    .unwrap(),
+            )
+            .unwrap();
     }
 
     fn diag(&self) {
         let lin = self.network.linearize(&self.params, &self.x).unwrap();
         let mut accumulator = DiagAccumulator::new(&lin).unwrap();
-        accumulator.accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap()).unwrap();
+        accumulator
+            .accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap())
+            .unwrap();
     }
 
     fn kfac(&self) {
         let lin = self.network.linearize(&self.params, &self.x).unwrap();
         let mut accumulator = KfacAccumulator::new(&lin).unwrap();
-        accumulator.accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap()).unwrap();
+        accumulator
+            .accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap())
+            .unwrap();
     }
 }

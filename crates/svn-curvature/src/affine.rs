@@ -72,7 +72,9 @@ impl AffineBlock {
     pub fn values_per_column(&self) -> usize {
         match &self.conv {
             None => self.outputs.max(self.fan_in),
-            Some(g) => (self.positions() * self.outputs).max(g.conv.inputs * g.input[0] * g.input[1]),
+            Some(g) => {
+                (self.positions() * self.outputs).max(g.conv.inputs * g.input[0] * g.input[1])
+            }
         }
     }
 
@@ -190,7 +192,8 @@ impl AffineBlock {
             let a = a.f_view([-1, b, 1, 1, fan_in])?;
             let _written = delta.f_view([n, b, k, o, 1])?.f_mul_out(&slot, &a)?;
         } else {
-            slot.shallow_clone().f_copy_(&per_sample_gradients(a, delta)?)?;
+            slot.shallow_clone()
+                .f_copy_(&per_sample_gradients(a, delta)?)?;
         }
         if self.has_bias() {
             let slot = columns(out, &self.bias, start)?;

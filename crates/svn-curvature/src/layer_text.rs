@@ -20,19 +20,48 @@ impl fmt::Display for Layer {
         let flag = |bias: bool| if bias { "True" } else { "False" };
         let tuple = |[a, b]: [usize; 2]| format!("({a}, {b})");
         match self {
-            Self::Linear { inputs, outputs, bias } => {
-                write!(f, "{name}(in_features={inputs}, out_features={outputs}, bias={})", flag(*bias))
+            Self::Linear {
+                inputs,
+                outputs,
+                bias,
+            } => {
+                write!(
+                    f,
+                    "{name}(in_features={inputs}, out_features={outputs}, bias={})",
+                    flag(*bias)
+                )
             }
             Self::Activation(Activation::Gelu) => write!(f, "{name}(approximate='none')"),
             Self::Activation(_) | Self::Flatten => write!(f, "{name}()"),
             Self::Conv2d(c) => {
-                write!(f, "{name}({}, {}, kernel_size={}", c.inputs, c.outputs, tuple(c.kernel))?;
-                write!(f, ", stride={}, padding={}", tuple(c.stride), tuple(c.padding))?;
-                write!(f, ", dilation={}, bias={})", tuple(c.dilation), flag(c.bias))
+                write!(
+                    f,
+                    "{name}({}, {}, kernel_size={}",
+                    c.inputs,
+                    c.outputs,
+                    tuple(c.kernel)
+                )?;
+                write!(
+                    f,
+                    ", stride={}, padding={}",
+                    tuple(c.stride),
+                    tuple(c.padding)
+                )?;
+                write!(
+                    f,
+                    ", dilation={}, bias={})",
+                    tuple(c.dilation),
+                    flag(c.bias)
+                )
             }
             Self::MaxPool2d(p) | Self::AvgPool2d(p) => {
                 write!(f, "{name}(kernel_size={}", tuple(p.kernel))?;
-                write!(f, ", stride={}, padding={})", tuple(p.stride), tuple(p.padding))
+                write!(
+                    f,
+                    ", stride={}, padding={})",
+                    tuple(p.stride),
+                    tuple(p.padding)
+                )
             }
         }
     }
@@ -72,7 +101,10 @@ impl FromStr for Layer {
             "GELU" => Self::Activation(Activation::Gelu),
             "Flatten" => Self::Flatten,
             "Conv2d" => {
-                let (inputs, outputs) = (arguments.number("in_channels")?, arguments.number("out_channels")?);
+                let (inputs, outputs) = (
+                    arguments.number("in_channels")?,
+                    arguments.number("out_channels")?,
+                );
                 Self::Conv2d(Conv2d {
                     inputs,
                     outputs,
@@ -85,9 +117,20 @@ impl FromStr for Layer {
             }
             "MaxPool2d" | "AvgPool2d" => {
                 let kernel = arguments.required_pair("kernel_size")?;
-                let (stride, padding) = (arguments.pair("stride", kernel)?, arguments.pair("padding", [0, 0])?);
-                let pool = Pool2d { kernel, stride, padding };
-                if name == "MaxPool2d" { Self::MaxPool2d(pool) } else { Self::AvgPool2d(pool) }
+                let (stride, padding) = (
+                    arguments.pair("stride", kernel)?,
+                    arguments.pair("padding", [0, 0])?,
+                );
+                let pool = Pool2d {
+                    kernel,
+                    stride,
+                    padding,
+                };
+                if name == "MaxPool2d" {
+                    Self::MaxPool2d(pool)
+                } else {
+                    Self::AvgPool2d(pool)
+                }
             }
             _ => return Err(arguments.unsupported("it has no derivative here")),
         };
@@ -119,7 +162,10 @@ const NEUTRAL: &[(&str, &str)] = &[
 
 impl Arguments {
     fn new(layer: &str, rest: &str) -> Result<Self, CurvatureError> {
-        let mut arguments = Self { layer: layer.to_owned(), left: Vec::new() };
+        let mut arguments = Self {
+            layer: layer.to_owned(),
+            left: Vec::new(),
+        };
         let Some(list) = rest.strip_suffix(')') else {
             return Err(arguments.unsupported("the closing bracket is missing"));
         };
@@ -138,7 +184,11 @@ impl Arguments {
             }
         }
         pieces.push(&list[start..]);
-        for piece in pieces.into_iter().map(str::trim).filter(|piece| !piece.is_empty()) {
+        for piece in pieces
+            .into_iter()
+            .map(str::trim)
+            .filter(|piece| !piece.is_empty())
+        {
             arguments.left.push(match piece.split_once('=') {
                 Some((name, value)) => (Some(name.trim().to_owned()), value.trim().to_owned()),
                 None => (None, piece.to_owned()),
@@ -149,14 +199,19 @@ impl Arguments {
 
     /// The argument of this name, or else the first positional one.
     fn take(&mut self, name: &str) -> Option<String> {
-        let named = self.left.iter().position(|(n, _)| n.as_deref() == Some(name));
+        let named = self
+            .left
+            .iter()
+            .position(|(n, _)| n.as_deref() == Some(name));
         let index = named.or_else(|| self.left.iter().position(|(n, _)| n.is_none()))?;
         Some(self.left.remove(index).1)
     }
 
     fn number(&mut self, name: &str) -> Result<usize, CurvatureError> {
         let value = self.take(name).unwrap_or_default();
-        value.parse().map_err(|_| self.unsupported(&format!("{name} must be a number, found {value:?}")))
+        value
+            .parse()
+            .map_err(|_| self.unsupported(&format!("{name} must be a number, found {value:?}")))
     }
 
     fn flag(&mut self, name: &str, default: bool) -> Result<bool, CurvatureError> {
@@ -164,23 +219,34 @@ impl Arguments {
             None => Ok(default),
             Some("True" | "true") => Ok(true),
             Some("False" | "false") => Ok(false),
-            Some(value) => Err(self.unsupported(&format!("{name} must be True or False, found {value:?}"))),
+            Some(value) => {
+                Err(self.unsupported(&format!("{name} must be True or False, found {value:?}")))
+            }
         }
     }
 
     fn pair(&mut self, name: &str, default: [usize; 2]) -> Result<[usize; 2], CurvatureError> {
-        let Some(value) = self.take(name) else { return Ok(default) };
+        let Some(value) = self.take(name) else {
+            return Ok(default);
+        };
         let inner = value.trim_matches(|c| matches!(c, '(' | ')' | '[' | ']'));
-        let numbers: Result<Vec<usize>, _> = inner.split(',').map(|part| part.trim().parse()).collect();
+        let numbers: Result<Vec<usize>, _> =
+            inner.split(',').map(|part| part.trim().parse()).collect();
         match numbers.as_deref() {
             Ok([a]) => Ok([*a, *a]),
             Ok([a, b]) => Ok([*a, *b]),
-            _ => Err(self.unsupported(&format!("{name} must be one or two numbers, found {value:?}"))),
+            _ => Err(self.unsupported(&format!(
+                "{name} must be one or two numbers, found {value:?}"
+            ))),
         }
     }
 
     fn required_pair(&mut self, name: &str) -> Result<[usize; 2], CurvatureError> {
-        if self.left.iter().any(|(n, _)| n.is_none() || n.as_deref() == Some(name)) {
+        if self
+            .left
+            .iter()
+            .any(|(n, _)| n.is_none() || n.as_deref() == Some(name))
+        {
             return self.pair(name, [0, 0]);
         }
         Err(self.unsupported(&format!("{name} is missing")))
@@ -193,13 +259,20 @@ impl Arguments {
             !NEUTRAL.iter().any(|(n, v)| *n == name && *v == value)
         };
         match self.left.iter().find(changes) {
-            Some((Some(name), value)) => Err(self.unsupported(&format!("{name}={value} has no derivative here"))),
-            Some((None, value)) => Err(self.unsupported(&format!("argument {value:?} is not known"))),
+            Some((Some(name), value)) => {
+                Err(self.unsupported(&format!("{name}={value} has no derivative here")))
+            }
+            Some((None, value)) => {
+                Err(self.unsupported(&format!("argument {value:?} is not known")))
+            }
             None => Ok(()),
         }
     }
 
     fn unsupported(&self, reason: &str) -> CurvatureError {
-        CurvatureError::UnsupportedLayer { layer: self.layer.clone(), reason: reason.to_owned() }
+        CurvatureError::UnsupportedLayer {
+            layer: self.layer.clone(),
+            reason: reason.to_owned(),
+        }
     }
 }

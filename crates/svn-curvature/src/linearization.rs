@@ -28,18 +28,30 @@ pub struct Linearization {
 
 impl Linearization {
     pub(crate) fn new(subject: Subject, records: Vec<Record>, outputs: Tensor) -> Self {
-        Self { subject, records, outputs }
+        Self {
+            subject,
+            records,
+            outputs,
+        }
     }
 
     /// The same with respect to the last affine layer's parameters only: every `d` below is then their number.
     pub fn last_layer(self) -> Self {
-        let Self { subject, mut records, outputs } = self;
+        let Self {
+            subject,
+            mut records,
+            outputs,
+        } = self;
         let subject = subject.last_layer();
         let is_last = |record: &Record| matches!(record, Record::Affine { block, .. } if *block == subject.first());
         if let Some(position) = records.iter().position(is_last) {
             records.drain(..position);
         }
-        Self { subject, records, outputs }
+        Self {
+            subject,
+            records,
+            outputs,
+        }
     }
 
     /// Network outputs, `N × b × c`.
@@ -219,7 +231,11 @@ impl Linearization {
         }
         for block in self.subject.blocks() {
             let range = block.range();
-            let part = out.f_narrow(-1, (range.start - self.subject.start()) as i64, range.len() as i64)?;
+            let part = out.f_narrow(
+                -1,
+                (range.start - self.subject.start()) as i64,
+                range.len() as i64,
+            )?;
             check_layer_finite(quantity, block, &part)?;
         }
         Ok(())
@@ -229,25 +245,127 @@ impl Linearization {
         &self.subject
     }
 
-    /// Pulls `root` back in groups of columns, so many at once that no layer's intermediate values exceed a budget;
-    /// `visit` gets the group's first column, the layer's index among those covered, and what
+    /// Pulls `root` back in groups of samples and columns, so small that a group's intermediate values stay near the
+    /// cache; `visit` gets the group's first column, the layer's index among those covered, and what
     /// [`Linearization::pull_back`] shows.
     pub(crate) fn pull_back_in_groups(
         &self,
         root: &Tensor,
+        visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
+    ) -> Result<()> {
+        self.pull_back_in_groups_of(GROUP_ELEMENTS, root, visit)
+    }
+
+    fn pull_back_in_groups_of(
+        &self,
+        elements: usize,
+        root: &Tensor,
         mut visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
     ) -> Result<()> {
-        let columns = self.check_root(root)?;
-        let per_sample = self.subject.blocks().iter().map(AffineBlock::values_per_column).max().unwrap_or(1);
-        let per_column = (self.particles() * self.batch() * per_sample).max(1);
-        let group = (GROUP_ELEMENTS / per_column).clamp(1, columns as usize) as i64;
-        for start in (0..columns).step_by(group as usize) {
-            let part = root.f_narrow(3, start, group.min(columns - start))?;
-            self.pull_back(&part, |index, block, rows, delta| visit(start as usize, index, block, rows, delta))?;
+        let columns = self.check_root(root)? as usize;
+        let per_sample = self
+            .subject
+            .blocks()
+            .iter()
+            .map(AffineBlock::values_per_column)
+            .max()
+            .unwrap_or(1);
+        let group = (elements / (self.particles() * per_sample)).clamp(1, columns);
+        let samples = (elements / (self.particles() * per_sample * group)).clamp(1, self.batch());
+        for first in (0..self.batch()).step_by(samples) {
+            let count = samples.min(self.batch() - first);
+            let part = if count == self.batch() {
+                None
+            } else {
+                Some(self.samples(first as i64, count as i64)?)
+            };
+            let root = root.f_narrow(1, first as i64, count as i64)?;
+            for column in (0..columns).step_by(group) {
+                let root = root.f_narrow(3, column as i64, group.min(columns - column) as i64)?;
+                part.as_ref()
+                    .unwrap_or(self)
+                    .pull_back(&root, |index, block, rows, delta| {
+                        visit(column, index, block, rows, delta)
+                    })?;
+            }
         }
         Ok(())
     }
+
+    /// The same about `count` of the samples.
+    fn samples(&self, first: i64, count: i64) -> Result<Self> {
+        let batch = self.batch() as i64;
+        let records = self
+            .records
+            .iter()
+            .map(|record| record.samples(batch, first, count));
+        Ok(Self {
+            subject: self.subject.clone(),
+            records: records.collect::<std::result::Result<_, _>>()?,
+            outputs: self.outputs.f_narrow(1, first, count)?,
+        })
+    }
 }
 
-/// Most elements of an intermediate tensor for one group of root columns; a single column may need more.
-const GROUP_ELEMENTS: usize = 1 << 22;
+/// Most elements of an intermediate tensor of one group; a single sample and column may need more. All columns of a few
+/// samples make larger matrix products than one column of many.
+const GROUP_ELEMENTS: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::moments::squared_gradients;
+    use crate::{Activation, Conv2d, Layer, Pool2d, Sequential};
+
+    /// Sums of squared gradients of all layers, which is what the families collect.
+    fn collect(lin: &Linearization, root: &Tensor, elements: usize) -> (Vec<f64>, usize) {
+        let (mut sums, mut visits) = (vec![0.0; lin.subject.blocks().len()], 0);
+        lin.pull_back_in_groups_of(elements, root, |_, index, _, a, delta| {
+            sums[index] += squared_gradients(a, delta)?
+                .f_sum(None)?
+                .f_double_value(&[])?;
+            visits += 1;
+            Ok(())
+        })
+        .unwrap();
+        (sums, visits)
+    }
+
+    #[test]
+    fn groups_of_samples_and_columns_make_no_difference() {
+        let layers = vec![
+            Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).padding([1, 1])),
+            Layer::Activation(Activation::Tanh),
+            Layer::MaxPool2d(Pool2d::new([2, 2])),
+            Layer::Conv2d(Conv2d::new(2, 3, [2, 2])),
+            Layer::AvgPool2d(Pool2d::new([2, 2])),
+            Layer::Flatten,
+            Layer::linear(3, 4),
+            Layer::relu(),
+            Layer::linear(4, 2),
+        ];
+        let network = Sequential::new(&[1, 6, 6], layers).unwrap();
+        let waves = |shape: &[i64]| {
+            let count = shape.iter().product::<i64>();
+            (Tensor::arange(count, (Kind::Double, Device::Cpu)) * 1.7)
+                .sin()
+                .view(shape)
+        };
+        let params = waves(&[3, network.layout().dim() as i64]);
+        let lin = network.linearize(&params, &waves(&[5, 1, 6, 6])).unwrap();
+        let root = waves(&[3, 5, 2, 3]);
+        let (whole, visits) = collect(&lin, &root, usize::MAX);
+        assert_eq!(visits, 4);
+        // One sample and column; one sample; three samples (which do not divide the batch).
+        for (elements, expected) in [(1, 15 * 4), (3 * 72 * 3, 5 * 4), (3 * 72 * 3 * 3, 2 * 4)] {
+            let (sums, visits) = collect(&lin, &root, elements);
+            assert_eq!(visits, expected);
+            for (sum, whole) in sums.iter().zip(&whole) {
+                assert!(
+                    (sum / whole - 1.0).abs() < 1e-13,
+                    "{sum} instead of {whole}"
+                );
+            }
+        }
+    }
+}

@@ -25,8 +25,14 @@ pub(crate) fn homogeneous_second_moment(x: &Tensor) -> Torch<Tensor> {
     let (_, rows, width) = x.size3()?;
     let moment = second_moment(x)?.f_pad([0, 1, 0, 1], "constant", rows as f64)?;
     let sums = x.f_sum_dim_intlist([1i64].as_slice(), false, None)?;
-    moment.f_select(1, width)?.f_narrow(1, 0, width)?.f_copy_(&sums)?;
-    moment.f_select(2, width)?.f_narrow(1, 0, width)?.f_copy_(&sums)?;
+    moment
+        .f_select(1, width)?
+        .f_narrow(1, 0, width)?
+        .f_copy_(&sums)?;
+    moment
+        .f_select(2, width)?
+        .f_narrow(1, 0, width)?
+        .f_copy_(&sums)?;
     Ok(moment)
 }
 
@@ -38,11 +44,17 @@ pub(crate) fn per_sample_gradients(a: &Tensor, delta: &Tensor) -> Torch<Tensor> 
     let (n, b, k, l, o) = delta.size5()?;
     let (m, _, fan_in) = a.size3()?;
     if m == n {
-        let delta = delta.f_permute([0, 1, 2, 4, 3])?.f_reshape([n * b, k * o, l])?;
-        return delta.f_bmm(&a.f_view([n * b, l, fan_in])?)?.f_view([n, b, k, o, fan_in]);
+        let delta = delta
+            .f_permute([0, 1, 2, 4, 3])?
+            .f_reshape([n * b, k * o, l])?;
+        return delta
+            .f_bmm(&a.f_view([n * b, l, fan_in])?)?
+            .f_view([n, b, k, o, fan_in]);
     }
     // Shared inputs: the particles are so many more columns, and the inputs need not be repeated.
-    let delta = delta.f_permute([1, 0, 2, 4, 3])?.f_reshape([b, n * k * o, l])?;
+    let delta = delta
+        .f_permute([1, 0, 2, 4, 3])?
+        .f_reshape([b, n * k * o, l])?;
     let gradients = delta.f_bmm(&a.f_view([b, l, fan_in])?)?;
     gradients.f_view([b, n, k, o, fan_in])?.f_transpose(0, 1)
 }
@@ -57,8 +69,16 @@ pub(crate) fn per_sample_gradients(a: &Tensor, delta: &Tensor) -> Torch<Tensor> 
 pub(crate) fn squared_gradients(a: &Tensor, delta: &Tensor) -> Torch<Tensor> {
     let (n, b, k, l, o) = delta.size5()?;
     if l == 1 {
-        let squares = delta.f_view([n, b, k, o])?.f_square()?.f_sum_dim_intlist([2i64].as_slice(), false, None)?;
-        return squares.f_transpose(1, 2)?.f_bmm(&a.f_square()?.f_expand([n, -1, -1], false)?);
+        let squares = delta.f_view([n, b, k, o])?.f_square()?.f_sum_dim_intlist(
+            [2i64].as_slice(),
+            false,
+            None,
+        )?;
+        return squares
+            .f_transpose(1, 2)?
+            .f_bmm(&a.f_square()?.f_expand([n, -1, -1], false)?);
     }
-    per_sample_gradients(a, delta)?.f_square_()?.f_sum_dim_intlist([1i64, 2].as_slice(), false, None)
+    per_sample_gradients(a, delta)?
+        .f_square_()?
+        .f_sum_dim_intlist([1i64, 2].as_slice(), false, None)
 }

@@ -158,7 +158,11 @@ impl Sequential {
         tch::no_grad(|| {
             let mut records = Vec::with_capacity(self.layers.len());
             let outputs = self.run(params, x, Some(&mut records))?;
-            Ok(Linearization::new(Subject::new(self.blocks.clone(), &outputs), records, outputs))
+            Ok(Linearization::new(
+                Subject::new(self.blocks.clone(), &outputs),
+                records,
+                outputs,
+            ))
         })
     }
 

@@ -20,12 +20,21 @@ pub(crate) struct Subject {
 impl Subject {
     pub fn new(blocks: Arc<[AffineBlock]>, outputs: &Tensor) -> Self {
         let particles = outputs.size()[0] as usize;
-        Self { particles, kind: outputs.kind(), device: outputs.device(), blocks, first: 0 }
+        Self {
+            particles,
+            kind: outputs.kind(),
+            device: outputs.device(),
+            blocks,
+            first: 0,
+        }
     }
 
     /// The last affine layer only.
     pub fn last_layer(self) -> Self {
-        Self { first: self.blocks.len() - 1, ..self }
+        Self {
+            first: self.blocks.len() - 1,
+            ..self
+        }
     }
 
     /// Index of the first affine layer covered.
@@ -59,9 +68,18 @@ impl Subject {
             return Ok(());
         }
         let words = |subject: &Self| {
-            format!("{} particles × {} parameters in {} layers", subject.particles, subject.dim(), subject.blocks().len())
+            format!(
+                "{} particles × {} parameters in {} layers",
+                subject.particles,
+                subject.dim(),
+                subject.blocks().len()
+            )
         };
-        Err(CurvatureError::Subject { what, expected: words(self), found: words(other) })
+        Err(CurvatureError::Subject {
+            what,
+            expected: words(self),
+            found: words(other),
+        })
     }
 
     /// Checks an index of a particle.
@@ -69,17 +87,28 @@ impl Subject {
         if particle < self.particles {
             return Ok(());
         }
-        Err(CurvatureError::NoSuchParticle { particle, particles: self.particles })
+        Err(CurvatureError::NoSuchParticle {
+            particle,
+            particles: self.particles,
+        })
     }
 }
 
 /// Names the particle of the first NaN or infinity in one layer's numbers (`N × …`).
-pub(crate) fn check_layer_finite(quantity: &'static str, block: &AffineBlock, values: &Tensor) -> Result<()> {
+pub(crate) fn check_layer_finite(
+    quantity: &'static str,
+    block: &AffineBlock,
+    values: &Tensor,
+) -> Result<()> {
     if all_finite(values)? {
         return Ok(());
     }
     match first_non_finite(values)? {
-        Some(particle) => Err(CurvatureError::NonFinite { quantity, particle, layer: block.label.clone() }),
+        Some(particle) => Err(CurvatureError::NonFinite {
+            quantity,
+            particle,
+            layer: block.label.clone(),
+        }),
         None => Ok(()),
     }
 }

@@ -30,6 +30,52 @@ pub(crate) enum Record {
 }
 
 impl Record {
+    /// The same about `count` of `batch` samples.
+    pub fn samples(&self, batch: i64, first: i64, count: i64) -> Torch<Self> {
+        Ok(match self {
+            Self::Affine {
+                block,
+                rows,
+                weight,
+            } => {
+                let positions = rows.size()[1] / batch;
+                let rows = rows
+                    .f_narrow(1, first * positions, count * positions)?
+                    .f_contiguous()?;
+                Self::Affine {
+                    block: *block,
+                    rows,
+                    weight: weight.shallow_clone(),
+                }
+            }
+            Self::Pointwise { derivative } => Self::Pointwise {
+                derivative: derivative.f_narrow(1, first, count)?,
+            },
+            Self::Flatten { input } => Self::Flatten {
+                input: input.clone(),
+            },
+            Self::MaxPool {
+                pool,
+                indices,
+                input,
+            } => {
+                let at = indices.size();
+                let indices = indices
+                    .f_view([-1, batch, at[1], at[2], at[3]])?
+                    .f_narrow(1, first, count)?;
+                Self::MaxPool {
+                    pool: pool.clone(),
+                    indices: indices.f_flatten(0, 1)?,
+                    input: input.clone(),
+                }
+            }
+            Self::AvgPool { pool, input } => Self::AvgPool {
+                pool: pool.clone(),
+                input: input.clone(),
+            },
+        })
+    }
+
     /// Cotangent before the layer from the one behind it, `N × b × k × features`, for all but affine layers.
     pub fn pull_back(&self, mut cotangent: Tensor) -> Torch<Tensor> {
         let size = cotangent.size();

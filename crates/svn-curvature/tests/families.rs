@@ -3,15 +3,15 @@
 mod common;
 
 use common::{
-    Case, PARTICLES, SAMPLES, cases, frobenius_error, layer_blocks, likelihoods, matrix, reference_curvature,
-    reference_forward, reference_loss, relative_error,
+    Case, PARTICLES, SAMPLES, cases, frobenius_error, layer_blocks, likelihoods, matrix,
+    reference_curvature, reference_forward, reference_loss, relative_error,
 };
 use ndarray::{Array2, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use svn_curvature::{
-    Accumulate, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Kfac, KfacAccumulator, Linearization,
-    Loss, ParticleCurvature,
+    Accumulate, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Kfac,
+    KfacAccumulator, Linearization, Loss, ParticleCurvature,
 };
 use tch::Tensor;
 
@@ -49,7 +49,13 @@ fn for_all(samples: i64, mut check: impl FnMut(&str, &Case, &Linearization, &Ten
             let lin = linearize(&case);
             let root = loss.root(lin.outputs()).unwrap();
             let reference = reference_curvature(loss, &case, &y);
-            check(&format!("{}, {likelihood}", case.name), &case, &lin, &root, &reference);
+            check(
+                &format!("{}, {likelihood}", case.name),
+                &case,
+                &lin,
+                &root,
+                &reference,
+            );
         }
     }
 }
@@ -84,7 +90,8 @@ fn full_equals_the_hessian_by_double_backward_where_the_network_is_linear_in_its
             let rows: Vec<Tensor> = (0..flat.size()[0])
                 .map(|i| Tensor::run_backward(&[gradient.get(i)], &[&flat], true, false).remove(0))
                 .collect();
-            let hessian: Array2<f64> = svn_curvature::convert::array(&Tensor::stack(&rows, 0)).unwrap();
+            let hessian: Array2<f64> =
+                svn_curvature::convert::array(&Tensor::stack(&rows, 0)).unwrap();
             let error = frobenius_error(&full.dense(p as usize).unwrap(), &hessian);
             assert!(error < EXACT, "{likelihood}: {error:e}");
         }
@@ -169,7 +176,10 @@ fn ekfac_is_never_further_from_the_layer_blocks_than_kfac() {
             gained += usize::from(with < 0.9 * without);
         }
     });
-    assert!(gained > 20, "the correction shows on {gained} particles only");
+    assert!(
+        gained > 20,
+        "the correction shows on {gained} particles only"
+    );
 }
 
 #[test]
@@ -178,8 +188,14 @@ fn ekfac_has_the_exact_diagonal_in_the_eigenbasis() {
     for_all(SAMPLES, |name, _, lin, root, reference| {
         let ekfac = ekfac(lin, root);
         for p in 0..PARTICLES as usize {
-            let (trace, exact) = (ekfac.dense(p).unwrap().diag().sum(), matrix(reference, p).diag().sum());
-            assert!((trace / exact - 1.0).abs() < EXACT, "{name}: {trace} instead of {exact}");
+            let (trace, exact) = (
+                ekfac.dense(p).unwrap().diag().sum(),
+                matrix(reference, p).diag().sum(),
+            );
+            assert!(
+                (trace / exact - 1.0).abs() < EXACT,
+                "{name}: {trace} instead of {exact}"
+            );
         }
     });
 }
@@ -198,7 +214,10 @@ fn every_family_restricted_to_the_last_layer_is_the_last_block_of_the_whole() {
             (Box::new(ekfac(&last, root)), Box::new(ekfac(lin, root))),
         ];
         for (restricted, whole) in &pairs {
-            let error = frobenius_error(&restricted.dense(1).unwrap(), &tail(whole.dense(1).unwrap()));
+            let error = frobenius_error(
+                &restricted.dense(1).unwrap(),
+                &tail(whole.dense(1).unwrap()),
+            );
             assert!(error < EXACT, "{name}: {error:e}");
         }
     });
@@ -235,15 +254,24 @@ fn monte_carlo_fisher_converges_at_one_over_root_s() {
             let mut total = 0.0;
             for seed in 0..8 {
                 let mut rng = ChaCha8Rng::seed_from_u64(seed);
-                let drawn = full(&lin, &loss.monte_carlo_root(lin.outputs(), samples, &mut rng).unwrap());
+                let drawn = full(
+                    &lin,
+                    &loss
+                        .monte_carlo_root(lin.outputs(), samples, &mut rng)
+                        .unwrap(),
+                );
                 for p in 0..PARTICLES as usize {
-                    total += frobenius_error(&drawn.dense(p).unwrap(), &exact.dense(p).unwrap()) / 24.0;
+                    total +=
+                        frobenius_error(&drawn.dense(p).unwrap(), &exact.dense(p).unwrap()) / 24.0;
                 }
             }
             total
         };
         let ratio = mean_error(16) / mean_error(1024);
-        assert!((8.0 / 1.5..8.0 * 1.5).contains(&ratio), "{likelihood}: {ratio}");
+        assert!(
+            (8.0 / 1.5..8.0 * 1.5).contains(&ratio),
+            "{likelihood}: {ratio}"
+        );
     }
 }
 
@@ -252,7 +280,9 @@ fn monte_carlo_and_empirical_roots_serve_every_family() {
     let (_, loss, outputs, y) = likelihoods().swap_remove(2);
     for case in cases(outputs) {
         let lin = linearize(&case);
-        let drawn = loss.monte_carlo_root(lin.outputs(), 2, &mut ChaCha8Rng::seed_from_u64(5)).unwrap();
+        let drawn = loss
+            .monte_carlo_root(lin.outputs(), 2, &mut ChaCha8Rng::seed_from_u64(5))
+            .unwrap();
         for root in [drawn, loss.empirical_root(lin.outputs(), &y).unwrap()] {
             let full = full(&lin, &root);
             let mut diag = DiagAccumulator::new(&lin).unwrap();
@@ -261,10 +291,15 @@ fn monte_carlo_and_empirical_roots_serve_every_family() {
             let ekfac = ekfac(&lin, &root);
             for p in 0..PARTICLES as usize {
                 let dense = full.dense(p).unwrap();
-                let error = frobenius_error(&diag.dense(p).unwrap(), &Array2::from_diag(&dense.diag()));
+                let error =
+                    frobenius_error(&diag.dense(p).unwrap(), &Array2::from_diag(&dense.diag()));
                 assert!(error < EXACT, "{}: {error:e}", case.name);
                 let trace = ekfac.dense(p).unwrap().diag().sum();
-                assert!((trace / dense.diag().sum() - 1.0).abs() < EXACT, "{}", case.name);
+                assert!(
+                    (trace / dense.diag().sum() - 1.0).abs() < EXACT,
+                    "{}",
+                    case.name
+                );
             }
         }
     }
@@ -277,13 +312,22 @@ fn single_precision_curvature_agrees_with_double() {
         let lin = linearize(&case);
         let single = case
             .network
-            .linearize(&case.params.to_kind(tch::Kind::Float), &case.x.to_kind(tch::Kind::Float))
+            .linearize(
+                &case.params.to_kind(tch::Kind::Float),
+                &case.x.to_kind(tch::Kind::Float),
+            )
             .unwrap();
-        let (root, single_root) = (loss.root(lin.outputs()).unwrap(), loss.root(single.outputs()).unwrap());
+        let (root, single_root) = (
+            loss.root(lin.outputs()).unwrap(),
+            loss.root(single.outputs()).unwrap(),
+        );
         let exact = kfac(&lin, &root).dense(0).unwrap();
         let error = frobenius_error(&kfac(&single, &single_root).dense(0).unwrap(), &exact);
         assert!(error < 1e-5, "{}: {error:e}", case.name);
-        let error = frobenius_error(&ekfac(&single, &single_root).dense(0).unwrap(), &ekfac(&lin, &root).dense(0).unwrap());
+        let error = frobenius_error(
+            &ekfac(&single, &single_root).dense(0).unwrap(),
+            &ekfac(&lin, &root).dense(0).unwrap(),
+        );
         assert!(error < 1e-4, "{}: {error:e}", case.name);
     }
 }
@@ -292,8 +336,11 @@ fn single_precision_curvature_agrees_with_double() {
 fn damped_factors_solve_the_damped_system_and_balanced_damping_is_the_kronecker_product_it_says() {
     let damping = 0.3;
     for_all(SAMPLES, |name, case, lin, root, _| {
-        let families: [Box<dyn ParticleCurvature>; 3] =
-            [Box::new(full(lin, root)), Box::new(kfac(lin, root)), Box::new(ekfac(lin, root))];
+        let families: [Box<dyn ParticleCurvature>; 3] = [
+            Box::new(full(lin, root)),
+            Box::new(kfac(lin, root)),
+            Box::new(ekfac(lin, root)),
+        ];
         for family in &families {
             let b = Array2::from_shape_fn((family.dim(), 2), |(i, j)| ((i + 3 * j) as f64).sin());
             let damped = family.dense(2).unwrap() + Array2::<f64>::eye(family.dim()) * damping;
@@ -349,14 +396,23 @@ mod explicit {
         let mut start = 0;
         for (layer, product) in affine.into_iter().zip(products) {
             let (o, k, bias) = match layer {
-                Layer::Linear { inputs, outputs, bias } => (*outputs, *inputs, *bias),
+                Layer::Linear {
+                    inputs,
+                    outputs,
+                    bias,
+                } => (*outputs, *inputs, *bias),
                 Layer::Conv2d(c) => (c.outputs, c.inputs * c.kernel[0] * c.kernel[1], c.bias),
                 other => unreachable!("{other}"),
             };
             let place = |row: usize| {
                 let width = k + usize::from(bias);
                 let (o_index, k_index) = (row / width, row % width);
-                start + if k_index < k { o_index * k + k_index } else { o * k + o_index }
+                start
+                    + if k_index < k {
+                        o_index * k + k_index
+                    } else {
+                        o * k + o_index
+                    }
             };
             for ((i, j), value) in product.indexed_iter() {
                 dense[[place(i), place(j)]] = *value;
@@ -368,7 +424,13 @@ mod explicit {
     }
 
     pub fn kfac(case: &Case, particle: i64, root: &Tensor) -> Array2<f64> {
-        assemble(case, factors(case, particle, root).iter().map(|(a, g)| kron(g, a)).collect())
+        assemble(
+            case,
+            factors(case, particle, root)
+                .iter()
+                .map(|(a, g)| kron(g, a))
+                .collect(),
+        )
     }
 
     pub fn balanced(case: &Case, particle: i64, root: &Tensor, damping: f64) -> Array2<f64> {

@@ -7,8 +7,8 @@ use ndarray::{Array1, Array2, Axis};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use svn_curvature::{
-    Accumulate, Activation, Conv2d, DiagAccumulator, EkfacAccumulator, FullAccumulator, KfacAccumulator, Layer,
-    Linearization, Loss, ParticleCurvature, Pool2d, Sequential, convert,
+    Accumulate, Activation, Conv2d, DiagAccumulator, EkfacAccumulator, FullAccumulator,
+    KfacAccumulator, Layer, Linearization, Loss, ParticleCurvature, Pool2d, Sequential, convert,
 };
 use tch::Tensor;
 
@@ -46,7 +46,10 @@ fn flatten(value: &serde_json::Value, into: &mut Vec<f64>) {
     }
 }
 
-fn add_in_two_batches<A: Accumulate>(mut accumulator: A, batches: &[(&Linearization, Tensor)]) -> A::Curvature {
+fn add_in_two_batches<A: Accumulate>(
+    mut accumulator: A,
+    batches: &[(&Linearization, Tensor)],
+) -> A::Curvature {
     for (lin, root) in batches {
         accumulator.accumulate(lin, root).unwrap();
     }
@@ -59,27 +62,52 @@ fn check(file: &str, network: &Sequential) {
     let params = Tensor::from_slice(&golden.params).unsqueeze(0);
     let mut x = Vec::new();
     flatten(&golden.x, &mut x);
-    let shape: Vec<i64> = std::iter::once(-1).chain(network.input_shape().iter().map(|&s| s as i64)).collect();
+    let shape: Vec<i64> = std::iter::once(-1)
+        .chain(network.input_shape().iter().map(|&s| s as i64))
+        .collect();
     let x = Tensor::from_slice(&x).view(shape.as_slice());
-    let outputs: Array2<f64> = convert::array(&network.forward(&params, &x).unwrap().get(0)).unwrap();
+    let outputs: Array2<f64> =
+        convert::array(&network.forward(&params, &x).unwrap().get(0)).unwrap();
     assert!(frobenius_error(&outputs, &array(&golden.outputs)) < ROUNDING);
 
     let batches = [x.narrow(0, 0, 3), x.narrow(0, 3, 3)];
-    let lins: Vec<Linearization> = batches.iter().map(|x| network.linearize(&params, x).unwrap()).collect();
-    let last: Vec<Linearization> = batches.iter().map(|x| network.linearize(&params, x).unwrap().last_layer()).collect();
+    let lins: Vec<Linearization> = batches
+        .iter()
+        .map(|x| network.linearize(&params, x).unwrap())
+        .collect();
+    let last: Vec<Linearization> = batches
+        .iter()
+        .map(|x| network.linearize(&params, x).unwrap().last_layer())
+        .collect();
     let columns = array(&golden.columns);
-    for (name, loss) in [("categorical", Loss::Categorical), ("gaussian", Loss::Gaussian { noise: 0.5f64.sqrt() })] {
+    for (name, loss) in [
+        ("categorical", Loss::Categorical),
+        (
+            "gaussian",
+            Loss::Gaussian {
+                noise: 0.5f64.sqrt(),
+            },
+        ),
+    ] {
         let values = &golden.losses[name];
-        let data: Vec<(&Linearization, Tensor)> =
-            lins.iter().map(|lin| (lin, loss.root(lin.outputs()).unwrap())).collect();
-        let last: Vec<(&Linearization, Tensor)> =
-            last.iter().map(|lin| (lin, loss.root(lin.outputs()).unwrap())).collect();
+        let data: Vec<(&Linearization, Tensor)> = lins
+            .iter()
+            .map(|lin| (lin, loss.root(lin.outputs()).unwrap()))
+            .collect();
+        let last: Vec<(&Linearization, Tensor)> = last
+            .iter()
+            .map(|lin| (lin, loss.root(lin.outputs()).unwrap()))
+            .collect();
         let assert_close = |what: &str, found: &Array2<f64>, expected: &Array2<f64>| {
             let error = frobenius_error(found, expected);
             assert!(error < ROUNDING, "{name}, {what}: {error:e}");
         };
         let product = |curvature: &dyn ParticleCurvature| {
-            curvature.operator(0).unwrap().apply(columns.view()).unwrap()
+            curvature
+                .operator(0)
+                .unwrap()
+                .apply(columns.view())
+                .unwrap()
         };
 
         let full = add_in_two_batches(FullAccumulator::new(data[0].0), &data);
@@ -87,12 +115,24 @@ fn check(file: &str, network: &Sequential) {
         let kfac = add_in_two_batches(KfacAccumulator::new(data[0].0).unwrap(), &data);
         assert_close("KFAC (curvlinops)", &product(&kfac), &array(&values.kfac));
         let ekfac = add_in_two_batches(EkfacAccumulator::new(&kfac).unwrap(), &data);
-        assert_close("EKFAC (curvlinops)", &product(&ekfac), &array(&values.ekfac));
+        assert_close(
+            "EKFAC (curvlinops)",
+            &product(&ekfac),
+            &array(&values.ekfac),
+        );
         let diag = add_in_two_batches(DiagAccumulator::new(data[0].0).unwrap(), &data);
         let expected = Array1::from(values.diag.clone()).insert_axis(Axis(0));
-        assert_close("diagonal (BackPACK)", &diag.diagonal().to_owned(), &expected);
+        assert_close(
+            "diagonal (BackPACK)",
+            &diag.diagonal().to_owned(),
+            &expected,
+        );
         let full = add_in_two_batches(FullAccumulator::new(last[0].0), &last);
-        assert_close("last layer (laplace-torch)", &full.dense(0).unwrap(), &array(&values.last_layer));
+        assert_close(
+            "last layer (laplace-torch)",
+            &full.dense(0).unwrap(),
+            &array(&values.last_layer),
+        );
     }
 }
 
@@ -101,11 +141,18 @@ fn mlp_equals_curvlinops_backpack_and_laplace_torch() {
     let layers = vec![
         Layer::linear(3, 5),
         Layer::Activation(Activation::Tanh),
-        Layer::Linear { inputs: 5, outputs: 4, bias: false },
+        Layer::Linear {
+            inputs: 5,
+            outputs: 4,
+            bias: false,
+        },
         Layer::relu(),
         Layer::linear(4, 3),
     ];
-    check(include_str!("golden/mlp.json"), &Sequential::new(&[3], layers).unwrap());
+    check(
+        include_str!("golden/mlp.json"),
+        &Sequential::new(&[3], layers).unwrap(),
+    );
 }
 
 #[test]
@@ -119,5 +166,8 @@ fn conv_net_equals_curvlinops_backpack_and_laplace_torch() {
         Layer::Flatten,
         Layer::linear(6, 3),
     ];
-    check(include_str!("golden/conv.json"), &Sequential::new(&[1, 7, 6], layers).unwrap());
+    check(
+        include_str!("golden/conv.json"),
+        &Sequential::new(&[1, 7, 6], layers).unwrap(),
+    );
 }

@@ -28,7 +28,10 @@ fn tolerance(n: i64) -> f64 {
 }
 
 fn on_a_large_stack(check: impl FnOnce() + Send + 'static) {
-    let thread = std::thread::Builder::new().stack_size(32 << 20).spawn(check).unwrap();
+    let thread = std::thread::Builder::new()
+        .stack_size(32 << 20)
+        .spawn(check)
+        .unwrap();
     if let Err(panic) = thread.join() {
         std::panic::resume_unwind(panic);
     }
@@ -41,62 +44,86 @@ fn column(values: &ndarray::Array1<f64>) -> Array2<f64> {
 #[test]
 fn eigenvalues_agree_in_turn_between_libtorch_and_openblas() {
     on_a_large_stack(|| {
-    for n in [3, 50, 200] {
-        let a = positive_definite(n);
-        let matrix: Array2<f64> = convert::array(&a).unwrap();
-        // In turn, so that neither is only right before the other has run.
-        for _ in 0..3 {
-            let (values, vectors) = a.linalg_eigh("L");
-            let torch: ndarray::Array1<f64> = convert::array(&values).unwrap();
-            let ours = SymmetricEigen::factorize(matrix.view()).unwrap();
-            let (blas, _) = matrix.eigh(UPLO::Lower).unwrap();
-            for other in [ours.values().to_owned(), blas] {
-                assert!(frobenius_error(&column(&other), &column(&torch)) < tolerance(n), "n = {n}");
+        for n in [3, 50, 200] {
+            let a = positive_definite(n);
+            let matrix: Array2<f64> = convert::array(&a).unwrap();
+            // In turn, so that neither is only right before the other has run.
+            for _ in 0..3 {
+                let (values, vectors) = a.linalg_eigh("L");
+                let torch: ndarray::Array1<f64> = convert::array(&values).unwrap();
+                let ours = SymmetricEigen::factorize(matrix.view()).unwrap();
+                let (blas, _) = matrix.eigh(UPLO::Lower).unwrap();
+                for other in [ours.values().to_owned(), blas] {
+                    assert!(
+                        frobenius_error(&column(&other), &column(&torch)) < tolerance(n),
+                        "n = {n}"
+                    );
+                }
+                // Vectors have free signs: compare what they rebuild.
+                let vectors: Array2<f64> = convert::array(&vectors.contiguous()).unwrap();
+                let rebuilt = (&vectors * &torch).dot(&vectors.t());
+                assert!(
+                    frobenius_error(&rebuilt, &matrix) < tolerance(n),
+                    "libtorch, n = {n}"
+                );
+                let rebuilt = (&ours.vectors() * &ours.values()).dot(&ours.vectors().t());
+                assert!(
+                    frobenius_error(&rebuilt, &matrix) < tolerance(n),
+                    "OpenBLAS, n = {n}"
+                );
             }
-            // Vectors have free signs: compare what they rebuild.
-            let vectors: Array2<f64> = convert::array(&vectors.contiguous()).unwrap();
-            let rebuilt = (&vectors * &torch).dot(&vectors.t());
-            assert!(frobenius_error(&rebuilt, &matrix) < tolerance(n), "libtorch, n = {n}");
-            let rebuilt = (&ours.vectors() * &ours.values()).dot(&ours.vectors().t());
-            assert!(frobenius_error(&rebuilt, &matrix) < tolerance(n), "OpenBLAS, n = {n}");
         }
-    }
     });
 }
 
 #[test]
 fn cholesky_factors_and_solves_agree_in_turn_between_libtorch_and_openblas() {
     on_a_large_stack(|| {
-    for n in [3, 50, 200] {
-        let a = positive_definite(n);
-        let b = normal(&[n, 4], 1.0, 42);
-        let (matrix, rhs): (Array2<f64>, Array2<f64>) = (convert::array(&a).unwrap(), convert::array(&b).unwrap());
-        for _ in 0..3 {
-            let torch: Array2<f64> = convert::array(&a.linalg_cholesky(false)).unwrap();
-            let ours = Cholesky::factorize(matrix.view(), &CholeskyParams::strict()).unwrap();
-            let blas = matrix.cholesky(UPLO::Lower).unwrap();
-            assert!(frobenius_error(&ours.lower().to_owned(), &torch) < tolerance(n), "n = {n}");
-            assert!(frobenius_error(&blas, &torch) < tolerance(n), "n = {n}");
+        for n in [3, 50, 200] {
+            let a = positive_definite(n);
+            let b = normal(&[n, 4], 1.0, 42);
+            let (matrix, rhs): (Array2<f64>, Array2<f64>) =
+                (convert::array(&a).unwrap(), convert::array(&b).unwrap());
+            for _ in 0..3 {
+                let torch: Array2<f64> = convert::array(&a.linalg_cholesky(false)).unwrap();
+                let ours = Cholesky::factorize(matrix.view(), &CholeskyParams::strict()).unwrap();
+                let blas = matrix.cholesky(UPLO::Lower).unwrap();
+                assert!(
+                    frobenius_error(&ours.lower().to_owned(), &torch) < tolerance(n),
+                    "n = {n}"
+                );
+                assert!(frobenius_error(&blas, &torch) < tolerance(n), "n = {n}");
 
-            let torch: Array2<f64> = convert::array(&Tensor::linalg_solve(&a, &b, true)).unwrap();
-            let ours = ours.solve(rhs.view()).unwrap();
-            assert!(frobenius_error(&ours, &torch) < 10.0 * tolerance(n), "n = {n}");
-            let blas = matrix.solve(&rhs.column(0).to_owned()).unwrap();
-            let first = torch.column(0).to_owned();
-            assert!(frobenius_error(&column(&blas), &column(&first)) < 10.0 * tolerance(n), "n = {n}");
+                let torch: Array2<f64> =
+                    convert::array(&Tensor::linalg_solve(&a, &b, true)).unwrap();
+                let ours = ours.solve(rhs.view()).unwrap();
+                assert!(
+                    frobenius_error(&ours, &torch) < 10.0 * tolerance(n),
+                    "n = {n}"
+                );
+                let blas = matrix.solve(&rhs.column(0).to_owned()).unwrap();
+                let first = torch.column(0).to_owned();
+                assert!(
+                    frobenius_error(&column(&blas), &column(&first)) < 10.0 * tolerance(n),
+                    "n = {n}"
+                );
+            }
         }
-    }
     });
 }
 
 #[test]
 fn matrix_products_agree_between_libtorch_and_ndarray() {
     on_a_large_stack(|| {
-    for n in [2, 33, 300] {
-        let (a, b) = (normal(&[n, n + 1], 1.0, 43), normal(&[n + 1, n], 1.0, 44));
-        let torch: Array2<f64> = convert::array(&a.matmul(&b)).unwrap();
-        let (a, b): (Array2<f64>, Array2<f64>) = (convert::array(&a).unwrap(), convert::array(&b).unwrap());
-        assert!(frobenius_error(&a.dot(&b), &torch) < tolerance(n), "n = {n}");
-    }
+        for n in [2, 33, 300] {
+            let (a, b) = (normal(&[n, n + 1], 1.0, 43), normal(&[n + 1, n], 1.0, 44));
+            let torch: Array2<f64> = convert::array(&a.matmul(&b)).unwrap();
+            let (a, b): (Array2<f64>, Array2<f64>) =
+                (convert::array(&a).unwrap(), convert::array(&b).unwrap());
+            assert!(
+                frobenius_error(&a.dot(&b), &torch) < tolerance(n),
+                "n = {n}"
+            );
+        }
     });
 }

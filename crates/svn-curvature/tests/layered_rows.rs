@@ -16,11 +16,21 @@ fn numbers(size: &[i64], phase: f64) -> Tensor {
 }
 
 fn linearization(bias: bool) -> Linearization {
-    let linear = |inputs, outputs| Layer::Linear { inputs, outputs, bias };
-    let layers = vec![linear(3, 5), Layer::Activation(Activation::Tanh), linear(5, 2)];
+    let linear = |inputs, outputs| Layer::Linear {
+        inputs,
+        outputs,
+        bias,
+    };
+    let layers = vec![
+        linear(3, 5),
+        Layer::Activation(Activation::Tanh),
+        linear(5, 2),
+    ];
     let network = Sequential::new(&[3], layers).unwrap();
     let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
-    network.linearize(&params, &numbers(&[SAMPLES as i64, 3], 1.7)).unwrap()
+    network
+        .linearize(&params, &numbers(&[SAMPLES as i64, 3], 1.7))
+        .unwrap()
 }
 
 fn root() -> Tensor {
@@ -46,7 +56,9 @@ fn products_and_gram_are_those_of_the_rows_written_out() {
         let z: Array2<f64> = convert::array(&numbers(&[20, 2], 1.1)).unwrap();
         for p in 0..PARTICLES {
             let mut written = Array2::zeros((20, linear.dim()));
-            written.slice_mut(s![10..10 + SAMPLES * COLUMNS, ..]).assign(&explicit.index_axis(Axis(0), p));
+            written
+                .slice_mut(s![10..10 + SAMPLES * COLUMNS, ..])
+                .assign(&explicit.index_axis(Axis(0), p));
             assert_close(&rows.gram(p).to_owned(), &written.dot(&written.t()));
             assert_close(&rows.multiply(p, x.view()), &written.dot(&x));
             let mut out = x.clone();
@@ -62,21 +74,40 @@ fn products_and_gram_are_those_of_the_rows_written_out() {
 fn a_slot_is_replaced_and_the_rest_kept() {
     let linear = linearization(true);
     let mut rows = LayeredRows::new(&linear, 2 * SAMPLES * COLUMNS).unwrap();
-    let (first, second) = (0..SAMPLES * COLUMNS, SAMPLES * COLUMNS..2 * SAMPLES * COLUMNS);
+    let (first, second) = (
+        0..SAMPLES * COLUMNS,
+        SAMPLES * COLUMNS..2 * SAMPLES * COLUMNS,
+    );
     rows.write(&linear, &root(), first.clone()).unwrap();
-    rows.write(&linear, &(root() * 2.0), second.clone()).unwrap();
-    let one: Array2<f64> = rows.gram(1).slice(s![first.clone(), first.clone()]).to_owned();
-    assert_close(&rows.gram(1).slice(s![second.clone(), second]).to_owned(), &(&one * 4.0));
+    rows.write(&linear, &(root() * 2.0), second.clone())
+        .unwrap();
+    let one: Array2<f64> = rows
+        .gram(1)
+        .slice(s![first.clone(), first.clone()])
+        .to_owned();
+    assert_close(
+        &rows.gram(1).slice(s![second.clone(), second]).to_owned(),
+        &(&one * 4.0),
+    );
     rows.write(&linear, &(root() * 3.0), first.clone()).unwrap();
-    assert_close(&rows.gram(1).slice(s![first.clone(), first]).to_owned(), &(&one * 9.0));
+    assert_close(
+        &rows.gram(1).slice(s![first.clone(), first]).to_owned(),
+        &(&one * 9.0),
+    );
 }
 
 #[test]
 fn convolutions_have_no_such_form() {
-    let layers = vec![Layer::Conv2d(Conv2d::new(1, 2, [2, 2])), Layer::Flatten, Layer::linear(8, 2)];
+    let layers = vec![
+        Layer::Conv2d(Conv2d::new(1, 2, [2, 2])),
+        Layer::Flatten,
+        Layer::linear(8, 2),
+    ];
     let network = Sequential::new(&[1, 3, 3], layers).unwrap();
     let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
-    let linear = network.linearize(&params, &numbers(&[SAMPLES as i64, 1, 3, 3], 1.7)).unwrap();
+    let linear = network
+        .linearize(&params, &numbers(&[SAMPLES as i64, 1, 3, 3], 1.7))
+        .unwrap();
     assert!(LayeredRows::new(&linear, 4).is_none());
 }
 
@@ -84,6 +115,8 @@ fn convolutions_have_no_such_form() {
 fn rows_that_are_not_finite_are_refused() {
     let linear = linearization(true);
     let mut rows = LayeredRows::new(&linear, SAMPLES * COLUMNS).unwrap();
-    let error = rows.write(&linear, &(root() * f64::INFINITY), 0..SAMPLES * COLUMNS).unwrap_err();
+    let error = rows
+        .write(&linear, &(root() * f64::INFINITY), 0..SAMPLES * COLUMNS)
+        .unwrap_err();
     assert!(error.to_string().contains("not finite"), "{error}");
 }

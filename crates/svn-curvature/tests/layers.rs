@@ -7,24 +7,47 @@ use svn_curvature::{Activation, Conv2d, CurvatureError, Layer, Pool2d, Sequentia
 #[test]
 fn layers_are_read_as_pytorch_prints_them() {
     let table = [
-        ("Linear(in_features=6, out_features=50, bias=True)", Layer::linear(6, 50)),
-        ("Linear(6, 50, bias=False)", Layer::Linear { inputs: 6, outputs: 50, bias: false }),
+        (
+            "Linear(in_features=6, out_features=50, bias=True)",
+            Layer::linear(6, 50),
+        ),
+        (
+            "Linear(6, 50, bias=False)",
+            Layer::Linear {
+                inputs: 6,
+                outputs: 50,
+                bias: false,
+            },
+        ),
         ("ReLU()", Layer::relu()),
         ("ReLU(inplace=True)", Layer::relu()),
-        ("GELU(approximate='none')", Layer::Activation(Activation::Gelu)),
+        (
+            "GELU(approximate='none')",
+            Layer::Activation(Activation::Gelu),
+        ),
         ("Flatten(start_dim=1, end_dim=-1)", Layer::Flatten),
-        ("Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))", Layer::Conv2d(Conv2d::new(3, 8, [3, 3]))),
+        (
+            "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
+            Layer::Conv2d(Conv2d::new(3, 8, [3, 3])),
+        ),
         (
             "Conv2d(3, 8, kernel_size=(3, 2), stride=(2, 1), padding=(1, 0), dilation=(2, 2), bias=False)",
             Layer::Conv2d(
-                Conv2d::new(3, 8, [3, 2]).stride([2, 1]).padding([1, 0]).dilation([2, 2]).bias(false),
+                Conv2d::new(3, 8, [3, 2])
+                    .stride([2, 1])
+                    .padding([1, 0])
+                    .dilation([2, 2])
+                    .bias(false),
             ),
         ),
         (
             "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)",
             Layer::MaxPool2d(Pool2d::new([2, 2])),
         ),
-        ("AvgPool2d(kernel_size=(3, 2), stride=1)", Layer::AvgPool2d(Pool2d::new([3, 2]).stride([1, 1]))),
+        (
+            "AvgPool2d(kernel_size=(3, 2), stride=1)",
+            Layer::AvgPool2d(Pool2d::new([3, 2]).stride([1, 1])),
+        ),
     ];
     for (text, layer) in table {
         assert_eq!(text.parse::<Layer>().unwrap(), layer, "{text}");
@@ -35,19 +58,36 @@ fn layers_are_read_as_pytorch_prints_them() {
 fn text_and_serde_forms_round_trip() {
     for case in common::cases(3) {
         for layer in case.network.layers() {
-            assert_eq!(layer.to_string().parse::<Layer>().unwrap(), *layer, "{layer}");
+            assert_eq!(
+                layer.to_string().parse::<Layer>().unwrap(),
+                *layer,
+                "{layer}"
+            );
             let json = serde_json::to_string(layer).unwrap();
-            assert_eq!(serde_json::from_str::<Layer>(&json).unwrap(), *layer, "{json}");
+            assert_eq!(
+                serde_json::from_str::<Layer>(&json).unwrap(),
+                *layer,
+                "{json}"
+            );
         }
     }
-    assert!(serde_json::from_str::<Layer>(r#"{"linear": {"inputs": 3, "outputs": 2, "gain": 1}}"#).is_err());
+    assert!(
+        serde_json::from_str::<Layer>(r#"{"linear": {"inputs": 3, "outputs": 2, "gain": 1}}"#)
+            .is_err()
+    );
 }
 
 #[test]
 fn unsupported_layers_and_settings_are_named() {
     let table = [
-        ("BatchNorm2d(16, eps=1e-05)", "layer BatchNorm2d is not supported: it has no derivative here"),
-        ("Dropout(p=0.5, inplace=False)", "layer Dropout is not supported: it has no derivative here"),
+        (
+            "BatchNorm2d(16, eps=1e-05)",
+            "layer BatchNorm2d is not supported: it has no derivative here",
+        ),
+        (
+            "Dropout(p=0.5, inplace=False)",
+            "layer Dropout is not supported: it has no derivative here",
+        ),
         (
             "Conv2d(4, 8, kernel_size=(3, 3), stride=(1, 1), groups=2)",
             "layer Conv2d is not supported: groups=2 has no derivative here",
@@ -56,15 +96,30 @@ fn unsupported_layers_and_settings_are_named() {
             "MaxPool2d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=True)",
             "layer MaxPool2d is not supported: ceil_mode=True has no derivative here",
         ),
-        ("GELU(approximate='tanh')", "layer GELU is not supported: approximate='tanh' has no derivative here"),
-        ("Conv2d(4, 8)", "layer Conv2d is not supported: kernel_size is missing"),
-        ("Linear(in_features=x, out_features=3)", "layer Linear is not supported: in_features must be a number"),
-        ("Linear(3, 2", "layer Linear is not supported: the closing bracket is missing"),
+        (
+            "GELU(approximate='tanh')",
+            "layer GELU is not supported: approximate='tanh' has no derivative here",
+        ),
+        (
+            "Conv2d(4, 8)",
+            "layer Conv2d is not supported: kernel_size is missing",
+        ),
+        (
+            "Linear(in_features=x, out_features=3)",
+            "layer Linear is not supported: in_features must be a number",
+        ),
+        (
+            "Linear(3, 2",
+            "layer Linear is not supported: the closing bracket is missing",
+        ),
         ("", "layer  is not supported"),
     ];
     for (text, message) in table {
         let error = text.parse::<Layer>().unwrap_err();
-        assert!(matches!(error, CurvatureError::UnsupportedLayer { .. }), "{text}: {error}");
+        assert!(
+            matches!(error, CurvatureError::UnsupportedLayer { .. }),
+            "{text}: {error}"
+        );
         assert!(error.to_string().starts_with(message), "{text}: {error}");
     }
 }
@@ -73,21 +128,36 @@ fn unsupported_layers_and_settings_are_named() {
 fn layers_that_do_not_fit_are_named_with_both_shapes() {
     let message = |shape: &[usize], layers| Sequential::new(shape, layers).unwrap_err().to_string();
     assert_eq!(
-        message(&[6], vec![Layer::linear(6, 50), Layer::relu(), Layer::linear(40, 1)]),
+        message(
+            &[6],
+            vec![Layer::linear(6, 50), Layer::relu(), Layer::linear(40, 1)]
+        ),
         "layer 2 (Linear) takes inputs of shape [40], but what comes before it gives [50] per sample"
     );
     assert_eq!(
         message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(3, 2, [3, 3]))]),
         "layer 0 (Conv2d) takes inputs of shape [3, height, width], but what comes before it gives [1, 4, 4] per sample"
     );
-    assert!(message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(1, 2, [5, 5]))]).contains("at least one window"));
-    assert!(message(&[4], vec![Layer::MaxPool2d(Pool2d::new([2, 2]))]).contains("[channels, height, width]"));
+    assert!(
+        message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(1, 2, [5, 5]))])
+            .contains("at least one window")
+    );
+    assert!(
+        message(&[4], vec![Layer::MaxPool2d(Pool2d::new([2, 2]))])
+            .contains("[channels, height, width]")
+    );
     assert_eq!(
-        message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).stride([0, 1]))]),
+        message(
+            &[1, 4, 4],
+            vec![Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).stride([0, 1]))]
+        ),
         "layer 0 (Conv2d): stride must be positive, found [0, 1]"
     );
     assert_eq!(
-        message(&[1, 4, 4], vec![Layer::MaxPool2d(Pool2d::new([2, 2]).padding([2, 0]))]),
+        message(
+            &[1, 4, 4],
+            vec![Layer::MaxPool2d(Pool2d::new([2, 2]).padding([2, 0]))]
+        ),
         "layer 0 (MaxPool2d): padding must be at most half the kernel, found [2, 0]"
     );
     assert!(message(&[4], vec![Layer::linear(4, 0)]).contains("outputs must be positive"));
@@ -104,12 +174,20 @@ fn the_flat_vector_has_pytorchs_order_and_names() {
         Layer::Conv2d(Conv2d::new(1, 2, [3, 3])),
         Layer::relu(),
         Layer::Flatten,
-        Layer::Linear { inputs: 8, outputs: 3, bias: false },
+        Layer::Linear {
+            inputs: 8,
+            outputs: 3,
+            bias: false,
+        },
         Layer::linear(3, 1),
     ];
     let network = Sequential::new(&[1, 4, 4], layers).unwrap();
-    let blocks: Vec<_> =
-        network.layout().blocks().iter().map(|block| (block.name(), block.shape().to_vec(), block.range())).collect();
+    let blocks: Vec<_> = network
+        .layout()
+        .blocks()
+        .iter()
+        .map(|block| (block.name(), block.shape().to_vec(), block.range()))
+        .collect();
     assert_eq!(
         blocks,
         [

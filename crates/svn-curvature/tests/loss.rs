@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{PARTICLES, SAMPLES, likelihoods, normal, reference_loss, reference_output_fisher, relative_error};
+use common::{
+    PARTICLES, SAMPLES, likelihoods, normal, reference_loss, reference_output_fisher,
+    relative_error,
+};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use svn_curvature::{CurvatureError, Loss};
@@ -21,7 +24,9 @@ fn gradients_equal_autograd() {
         let gradient = loss.gradient(&f, &y).unwrap();
         for p in 0..PARTICLES {
             let leaf = f.get(p).copy().set_requires_grad(true);
-            let reference = Tensor::run_backward(&[reference_loss(loss, &leaf, &y)], &[&leaf], false, false).remove(0);
+            let reference =
+                Tensor::run_backward(&[reference_loss(loss, &leaf, &y)], &[&leaf], false, false)
+                    .remove(0);
             let error = relative_error(&gradient.get(p), &reference);
             assert!(error < ROUNDING, "{name}: {error:e}");
         }
@@ -35,7 +40,10 @@ fn roots_times_their_transpose_equal_the_output_fisher_by_double_backward() {
         let root = loss.root(&f).unwrap();
         let product = root.matmul(&root.transpose(2, 3));
         for p in 0..PARTICLES {
-            let error = relative_error(&product.get(p), &reference_output_fisher(loss, &f.get(p), &y));
+            let error = relative_error(
+                &product.get(p),
+                &reference_output_fisher(loss, &f.get(p), &y),
+            );
             assert!(error < ROUNDING, "{name}: {error:e}");
         }
     }
@@ -47,14 +55,22 @@ fn monte_carlo_roots_are_unbiased_and_belong_to_their_seed() {
     let samples = 40_000;
     for (name, loss, c, _) in likelihoods() {
         let f = outputs(c);
-        let draw = |seed| loss.monte_carlo_root(&f, samples, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap();
+        let draw = |seed| {
+            loss.monte_carlo_root(&f, samples, &mut ChaCha8Rng::seed_from_u64(seed))
+                .unwrap()
+        };
         let root = draw(1);
         assert_eq!(root, draw(1), "{name}");
         assert_ne!(root, draw(2), "{name}");
         let exact = loss.root(&f).unwrap();
-        let error =
-            relative_error(&root.matmul(&root.transpose(2, 3)), &exact.matmul(&exact.transpose(2, 3)));
-        assert!(error < 5.0 * (2.0 / samples as f64).sqrt(), "{name}: {error:e}");
+        let error = relative_error(
+            &root.matmul(&root.transpose(2, 3)),
+            &exact.matmul(&exact.transpose(2, 3)),
+        );
+        assert!(
+            error < 5.0 * (2.0 / samples as f64).sqrt(),
+            "{name}: {error:e}"
+        );
     }
 }
 
@@ -85,16 +101,30 @@ fn bad_targets_are_named_by_row_and_value() {
     );
     let y = Tensor::ones([SAMPLES, 3], common::CPU_F64);
     let _ = y.get(3).get(1).fill_(0.5);
-    assert_eq!(message(Loss::Bernoulli, &y), "target in row 3 is 0.5, must be 0 or 1");
+    assert_eq!(
+        message(Loss::Bernoulli, &y),
+        "target in row 3 is 0.5, must be 0 or 1"
+    );
     let _ = y.get(2).get(2).fill_(f64::NAN);
-    assert_eq!(message(Loss::Gaussian { noise: 1.0 }, &y), "target in row 2 is NaN, must be finite");
+    assert_eq!(
+        message(Loss::Gaussian { noise: 1.0 }, &y),
+        "target in row 2 is NaN, must be finite"
+    );
     assert!(matches!(
         Loss::Categorical.gradient(&f, &y).unwrap_err(),
-        CurvatureError::Shape { what: "targets", .. }
+        CurvatureError::Shape {
+            what: "targets",
+            ..
+        }
     ));
     assert!(matches!(
-        Loss::Gaussian { noise: 1.0 }.gradient(&f, &y.to_kind(Kind::Float)).unwrap_err(),
-        CurvatureError::Kind { what: "targets", .. }
+        Loss::Gaussian { noise: 1.0 }
+            .gradient(&f, &y.to_kind(Kind::Float))
+            .unwrap_err(),
+        CurvatureError::Kind {
+            what: "targets",
+            ..
+        }
     ));
 }
 
@@ -105,5 +135,8 @@ fn impossible_settings_are_refused() {
         assert!(matches!(error, CurvatureError::Noise { .. }), "{error}");
     }
     let error = Loss::HeteroscedasticGaussian.root(&outputs(3)).unwrap_err();
-    assert!(error.to_string().contains("as many log variances"), "{error}");
+    assert!(
+        error.to_string().contains("as many log variances"),
+        "{error}"
+    );
 }

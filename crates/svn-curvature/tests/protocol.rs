@@ -5,8 +5,8 @@ mod common;
 use common::{Case, PARTICLES, SAMPLES, cases, frobenius_error, likelihoods, normal};
 use ndarray::Array2;
 use svn_curvature::{
-    Accumulate, CurvatureError, DiagAccumulator, EkfacAccumulator, FullAccumulator, Kfac, KfacAccumulator,
-    Linearization, Loss, ParticleCurvature, Sequential,
+    Accumulate, CurvatureError, DiagAccumulator, EkfacAccumulator, FullAccumulator, Kfac,
+    KfacAccumulator, Linearization, Loss, ParticleCurvature, Sequential,
 };
 use tch::{Kind, Tensor};
 
@@ -68,12 +68,17 @@ struct Data<'a> {
 
 impl Data<'_> {
     fn linearize(&self, start: i64, count: i64) -> Linearization {
-        self.case.network.linearize(&self.case.params, &self.case.x.narrow(0, start, count)).unwrap()
+        self.case
+            .network
+            .linearize(&self.case.params, &self.case.x.narrow(0, start, count))
+            .unwrap()
     }
 
     fn add<A: Accumulate>(&self, accumulator: &mut A, start: i64, count: i64) {
         let lin = self.linearize(start, count);
-        accumulator.accumulate(&lin, &self.loss.root(lin.outputs()).unwrap()).unwrap();
+        accumulator
+            .accumulate(&lin, &self.loss.root(lin.outputs()).unwrap())
+            .unwrap();
     }
 
     fn collect<F: Family>(&self, family: &F, batches: &[(i64, i64)]) -> F::Accumulator {
@@ -87,7 +92,9 @@ impl Data<'_> {
 
 /// All particles' matrices.
 fn dense(curvature: &impl ParticleCurvature) -> Vec<Array2<f64>> {
-    (0..curvature.particles()).map(|p| curvature.dense(p).unwrap()).collect()
+    (0..curvature.particles())
+        .map(|p| curvature.dense(p).unwrap())
+        .collect()
 }
 
 fn assert_same(name: &str, a: &impl ParticleCurvature, b: &impl ParticleCurvature) {
@@ -105,7 +112,11 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     assert_eq!(whole.dim(), data.case.network.layout().dim(), "{name}");
 
     // The cut into batches, and their order, make no difference.
-    for cut in [&[(0, 1), (1, 3)][..], &[(0, 2), (2, 2)], &[(3, 1), (2, 1), (0, 1), (1, 1)]] {
+    for cut in [
+        &[(0, 1), (1, 3)][..],
+        &[(0, 2), (2, 2)],
+        &[(3, 1), (2, 1), (0, 1), (1, 1)],
+    ] {
         assert_same(name, &data.collect(family, cut).finish().unwrap(), &whole);
     }
 
@@ -122,11 +133,17 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     assert_same(name, &right.finish().unwrap(), &whole);
 
     // Scaled to a data set: linear in its size, and the same data twice stand for the same data set.
-    let scaled = data.collect(family, &[(0, SAMPLES)]).finish_for(10.0 * SAMPLES as f64).unwrap();
+    let scaled = data
+        .collect(family, &[(0, SAMPLES)])
+        .finish_for(10.0 * SAMPLES as f64)
+        .unwrap();
     for (a, b) in dense(&scaled).iter().zip(&dense(&whole)) {
         assert!(frobenius_error(a, &(b * 10.0)) < ROUNDING, "{name}");
     }
-    let twice = data.collect(family, &[(0, SAMPLES), (0, SAMPLES)]).finish_for(SAMPLES as f64).unwrap();
+    let twice = data
+        .collect(family, &[(0, SAMPLES), (0, SAMPLES)])
+        .finish_for(SAMPLES as f64)
+        .unwrap();
     assert_same(name, &twice, &whole);
 
     // A decay scales what was seen; without new data the average stays.
@@ -141,15 +158,34 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     }
     for factor in [-0.1, 1.1, f64::NAN] {
         let error = data.collect(family, &[]).decay(factor).unwrap_err();
-        assert!(matches!(error, CurvatureError::OutOfRange { name: "decay factor", .. }), "{name}: {error}");
+        assert!(
+            matches!(
+                error,
+                CurvatureError::OutOfRange {
+                    name: "decay factor",
+                    ..
+                }
+            ),
+            "{name}: {error}"
+        );
     }
 
     // Nothing accumulated is an error, not a zero matrix.
     let error = data.collect(family, &[]).finish().err().unwrap();
-    assert!(matches!(error, CurvatureError::NothingAccumulated), "{name}: {error}");
+    assert!(
+        matches!(error, CurvatureError::NothingAccumulated),
+        "{name}: {error}"
+    );
     for rows in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let error = data.collect(family, &[(0, 1)]).finish_for(rows).err().unwrap();
-        assert!(matches!(error, CurvatureError::OutOfRange { name: "rows", .. }), "{name}: {error}");
+        let error = data
+            .collect(family, &[(0, 1)])
+            .finish_for(rows)
+            .err()
+            .unwrap();
+        assert!(
+            matches!(error, CurvatureError::OutOfRange { name: "rows", .. }),
+            "{name}: {error}"
+        );
     }
 
     // A bad batch changes nothing.
@@ -159,22 +195,57 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     let poisoned = root.copy();
     let _ = poisoned.get(1).get(1).get(0).fill_(f64::NAN);
     let error = accumulator.accumulate(&lin, &poisoned).unwrap_err();
-    assert!(matches!(&error, CurvatureError::NonFinite { particle: 1, .. }), "{name}: {error}");
-    let error = accumulator.accumulate(&lin, &root.narrow(1, 0, 1)).unwrap_err();
-    assert!(matches!(&error, CurvatureError::Shape { what: "root", .. }), "{name}: {error}");
+    assert!(
+        matches!(&error, CurvatureError::NonFinite { particle: 1, .. }),
+        "{name}: {error}"
+    );
+    let error = accumulator
+        .accumulate(&lin, &root.narrow(1, 0, 1))
+        .unwrap_err();
+    assert!(
+        matches!(&error, CurvatureError::Shape { what: "root", .. }),
+        "{name}: {error}"
+    );
     assert_same(name, &accumulator.finish().unwrap(), &whole);
 
     // Another network, another number of particles, other layers.
     let mut accumulator = data.collect(family, &[(0, SAMPLES)]);
-    let two = data.case.network.linearize(&data.case.params.narrow(0, 0, 2), &data.case.x).unwrap();
-    let error = accumulator.accumulate(&two, &data.loss.root(two.outputs()).unwrap()).unwrap_err();
-    assert!(matches!(&error, CurvatureError::Subject { what: "linearization", .. }), "{name}: {error}");
+    let two = data
+        .case
+        .network
+        .linearize(&data.case.params.narrow(0, 0, 2), &data.case.x)
+        .unwrap();
+    let error = accumulator
+        .accumulate(&two, &data.loss.root(two.outputs()).unwrap())
+        .unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            CurvatureError::Subject {
+                what: "linearization",
+                ..
+            }
+        ),
+        "{name}: {error}"
+    );
     assert_same(name, &accumulator.finish().unwrap(), &whole);
 
     // No such particle.
     let error = whole.operator(PARTICLES as usize).err().unwrap();
-    assert!(matches!(error, CurvatureError::NoSuchParticle { particle: 3, particles: 3 }), "{name}: {error}");
-    assert!(whole.dense(PARTICLES as usize).is_err() && whole.factor(PARTICLES as usize, 1.0).is_err(), "{name}");
+    assert!(
+        matches!(
+            error,
+            CurvatureError::NoSuchParticle {
+                particle: 3,
+                particles: 3
+            }
+        ),
+        "{name}: {error}"
+    );
+    assert!(
+        whole.dense(PARTICLES as usize).is_err() && whole.factor(PARTICLES as usize, 1.0).is_err(),
+        "{name}"
+    );
 }
 
 #[test]
@@ -206,8 +277,15 @@ fn a_ring_keeps_the_most_recent_batches_also_after_a_merge() {
         }
         ring
     };
-    let last_two = data.collect(&FullFamily, &[(2, 1), (3, 1)]).finish().unwrap();
-    assert_same("ring", &ring(&[(0, 1), (1, 1), (2, 1), (3, 1)]).finish().unwrap(), &last_two);
+    let last_two = data
+        .collect(&FullFamily, &[(2, 1), (3, 1)])
+        .finish()
+        .unwrap();
+    assert_same(
+        "ring",
+        &ring(&[(0, 1), (1, 1), (2, 1), (3, 1)]).finish().unwrap(),
+        &last_two,
+    );
     let mut merged = ring(&[(0, 1), (1, 1), (2, 1)]);
     merged.merge(ring(&[(3, 1)])).unwrap();
     assert_eq!(merged.samples(), 2.0);
@@ -236,7 +314,9 @@ fn an_exponential_average_weighs_recent_batches_more() {
 }
 
 fn mlp() -> (Sequential, Tensor, Tensor) {
-    let Case { network, params, x, .. } = cases(3).swap_remove(2);
+    let Case {
+        network, params, x, ..
+    } = cases(3).swap_remove(2);
     (network, params, x)
 }
 
@@ -247,7 +327,10 @@ fn bad_parameters_and_inputs_are_named_before_anything_is_computed() {
         let bad = params.copy();
         let _ = bad.get(1).narrow(0, 32, 1).fill_(value);
         let error = network.linearize(&bad, &x).unwrap_err();
-        assert_eq!(error.to_string(), "parameter of particle 1 not finite at layer 2 (Linear)");
+        assert_eq!(
+            error.to_string(),
+            "parameter of particle 1 not finite at layer 2 (Linear)"
+        );
         let bad = x.copy();
         let _ = bad.get(2).narrow(0, 1, 1).fill_(value);
         let error = network.forward(&params, &bad).unwrap_err();
@@ -257,7 +340,10 @@ fn bad_parameters_and_inputs_are_named_before_anything_is_computed() {
     let bad = params.copy();
     let _ = bad.get(2).narrow(0, 0, 24).fill_(1e300);
     let error = network.forward(&bad, &(x * 1e20)).unwrap_err();
-    assert_eq!(error.to_string(), "output of particle 2 not finite at layer 0 (Linear)");
+    assert_eq!(
+        error.to_string(),
+        "output of particle 2 not finite at layer 0 (Linear)"
+    );
 }
 
 #[test]
@@ -302,8 +388,14 @@ fn wrong_shapes_name_both_and_wrong_kinds_are_not_converted() {
         "root must have shape particles × samples × outputs × columns = [3, 4, 3, 1], found [3, 4, 2, 1]"
     );
     let mut out = ndarray::Array3::zeros((3, 4, 50));
-    let error = lin.rows_into(&normal(&[3, 4, 3, 1], 1.0, 1), out.view_mut()).unwrap_err().to_string();
-    assert_eq!(error, "out must have shape particles × (samples · columns) × parameters = [3, 4, 51], found [3, 4, 50]");
+    let error = lin
+        .rows_into(&normal(&[3, 4, 3, 1], 1.0, 1), out.view_mut())
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "out must have shape particles × (samples · columns) × parameters = [3, 4, 51], found [3, 4, 50]"
+    );
 }
 
 #[test]
@@ -313,5 +405,8 @@ fn gradients_that_overflow_are_named() {
     let r = lin.outputs().zeros_like();
     let _ = r.get(1).fill_(1e305);
     let error = lin.vjp(&r).unwrap_err();
-    assert_eq!(error.to_string(), "gradient of particle 1 not finite at layer 0 (Linear)");
+    assert_eq!(
+        error.to_string(),
+        "gradient of particle 1 not finite at layer 0 (Linear)"
+    );
 }

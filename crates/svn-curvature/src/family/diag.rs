@@ -26,7 +26,11 @@ impl DiagAccumulator {
         let subject = like.subject().clone();
         let size = [subject.particles as i64, subject.dim() as i64];
         let sum = Tensor::f_zeros(size, (Kind::Double, subject.device))?;
-        Ok(Self { subject, sum, samples: 0.0 })
+        Ok(Self {
+            subject,
+            sum,
+            samples: 0.0,
+        })
     }
 }
 
@@ -34,19 +38,30 @@ impl Accumulate for DiagAccumulator {
     type Curvature = Diag;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject.check_same("linearization", linearization.subject())?;
+        self.subject
+            .check_same("linearization", linearization.subject())?;
         tch::no_grad(|| {
             let batch = self.sum.f_zeros_like()?;
             let start = self.subject.start();
             linearization.pull_back_in_groups(root, |_, _, block, a, delta| {
                 let squares = squared_gradients(a, delta)?;
                 check_layer_finite("curvature", block, &squares)?;
-                let (offset, count) = ((block.weight.start - start) as i64, block.weight.len() as i64);
-                let _ = batch.f_narrow(1, offset, count)?.f_add_(&squares.f_flatten(1, 2)?)?;
+                let (offset, count) = (
+                    (block.weight.start - start) as i64,
+                    block.weight.len() as i64,
+                );
+                let _ = batch
+                    .f_narrow(1, offset, count)?
+                    .f_add_(&squares.f_flatten(1, 2)?)?;
                 if block.has_bias() {
-                    let (offset, count) = ((block.bias.start - start) as i64, block.bias.len() as i64);
+                    let (offset, count) =
+                        ((block.bias.start - start) as i64, block.bias.len() as i64);
                     let per_sample = delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?;
-                    let squares = per_sample.f_square()?.f_sum_dim_intlist([1i64, 2].as_slice(), false, None)?;
+                    let squares = per_sample.f_square()?.f_sum_dim_intlist(
+                        [1i64, 2].as_slice(),
+                        false,
+                        None,
+                    )?;
                     let _ = batch.f_narrow(1, offset, count)?.f_add_(&squares)?;
                 }
                 Ok(())
@@ -77,7 +92,10 @@ impl Accumulate for DiagAccumulator {
 
     fn finish_for(self, rows: f64) -> Result<Diag> {
         let diagonal: Array2<f64> = convert::array(&self.sum)?;
-        Ok(Diag { diagonal: diagonal * scale(rows, self.samples)?, subject: self.subject })
+        Ok(Diag {
+            diagonal: diagonal * scale(rows, self.samples)?,
+            subject: self.subject,
+        })
     }
 }
 
@@ -118,6 +136,9 @@ impl ParticleCurvature for Diag {
     }
 
     fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
-        Ok(Box::new(self.diagonal_operator(particle)?.factorize_damped(damping)?))
+        Ok(Box::new(
+            self.diagonal_operator(particle)?
+                .factorize_damped(damping)?,
+        ))
     }
 }

@@ -47,17 +47,30 @@ impl EkfacAccumulator {
         let layer = |index: usize| -> Result<Layer> {
             let products: Vec<KroneckerEigen> = kfac.products(index).cloned().collect();
             let basis = |vectors: Vec<_>| -> Result<Tensor> {
-                let tensors = vectors.into_iter().map(|v| convert::tensor_on(v, subject.kind, subject.device));
+                let tensors = vectors
+                    .into_iter()
+                    .map(|v| convert::tensor_on(v, subject.kind, subject.device));
                 Ok(Tensor::f_stack(&tensors.collect::<Result<Vec<_>>>()?, 0)?)
             };
             let left = basis(products.iter().map(|product| product.vectors().0).collect())?;
             let right = basis(products.iter().map(|product| product.vectors().1).collect())?;
             let size = [left.size()[0], left.size()[1], right.size()[1]];
             let sum = Tensor::f_zeros(size, (Kind::Double, subject.device))?;
-            Ok(Layer { left, right, products, sum })
+            Ok(Layer {
+                left,
+                right,
+                products,
+                sum,
+            })
         };
-        let layers = (0..subject.blocks().len()).map(layer).collect::<Result<_>>()?;
-        Ok(Self { subject, layers, samples: 0.0 })
+        let layers = (0..subject.blocks().len())
+            .map(layer)
+            .collect::<Result<_>>()?;
+        Ok(Self {
+            subject,
+            layers,
+            samples: 0.0,
+        })
     }
 }
 
@@ -65,16 +78,27 @@ impl Accumulate for EkfacAccumulator {
     type Curvature = Ekfac;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject.check_same("linearization", linearization.subject())?;
+        self.subject
+            .check_same("linearization", linearization.subject())?;
         tch::no_grad(|| {
-            let batch =
-                self.layers.iter().map(|layer| layer.sum.f_zeros_like()).collect::<std::result::Result<Vec<_>, _>>()?;
+            let batch = self
+                .layers
+                .iter()
+                .map(|layer| layer.sum.f_zeros_like())
+                .collect::<std::result::Result<Vec<_>, _>>()?;
             linearization.pull_back_in_groups(root, |_, index, block, a, delta| {
                 let layer = &self.layers[index];
                 let (n, b, k, l, o) = delta.size5()?;
-                let a = if block.has_bias() { homogeneous(a)? } else { a.shallow_clone() };
+                let a = if block.has_bias() {
+                    homogeneous(a)?
+                } else {
+                    a.shallow_clone()
+                };
                 let a = a.f_expand([n, -1, -1], false)?.f_bmm(&layer.right)?;
-                let delta = delta.f_reshape([n, b * k * l, o])?.f_bmm(&layer.left)?.f_view([n, b, k, l, o])?;
+                let delta = delta
+                    .f_reshape([n, b * k * l, o])?
+                    .f_bmm(&layer.left)?
+                    .f_view([n, b, k, l, o])?;
                 let squares = squared_gradients(&a, &delta)?;
                 check_layer_finite("curvature", block, &squares)?;
                 let _ = batch[index].shallow_clone().f_add_(&squares)?;
@@ -116,10 +140,19 @@ impl Accumulate for EkfacAccumulator {
         let finish_layer = |layer: &Layer| -> Result<Vec<KroneckerEigen>> {
             let spectra: Array3<f64> = convert::array(&layer.sum)?;
             let pairs = layer.products.iter().zip(spectra.axis_iter(Axis(0)));
-            pairs.map(|(product, spectrum)| Ok(product.with_spectrum(&spectrum * scale)?)).collect()
+            pairs
+                .map(|(product, spectrum)| Ok(product.with_spectrum(&spectrum * scale)?))
+                .collect()
         };
-        let layers = self.layers.iter().map(finish_layer).collect::<Result<_>>()?;
-        Ok(Ekfac { layers, subject: self.subject })
+        let layers = self
+            .layers
+            .iter()
+            .map(finish_layer)
+            .collect::<Result<_>>()?;
+        Ok(Ekfac {
+            layers,
+            subject: self.subject,
+        })
     }
 }
 
@@ -138,9 +171,19 @@ impl Ekfac {
     /// No such particle.
     pub fn blocks(&self, particle: usize) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
         self.subject.check_particle(particle)?;
-        let blocks = self.subject.blocks().iter().zip(&self.layers).map(|(block, layer)| {
-            Homogeneous::new(layer[particle].clone(), block.outputs, block.fan_in, block.has_bias())
-        });
+        let blocks = self
+            .subject
+            .blocks()
+            .iter()
+            .zip(&self.layers)
+            .map(|(block, layer)| {
+                Homogeneous::new(
+                    layer[particle].clone(),
+                    block.outputs,
+                    block.fan_in,
+                    block.has_bias(),
+                )
+            });
         Ok(BlockDiagonal::new(blocks.collect())?)
     }
 }

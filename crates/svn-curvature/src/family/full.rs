@@ -29,7 +29,11 @@ struct Batch {
 impl FullAccumulator {
     /// Nothing yet, about the network, layers and particles of `like`; keeps every row.
     pub fn new(like: &Linearization) -> Self {
-        Self { subject: like.subject().clone(), batches: VecDeque::new(), capacity: None }
+        Self {
+            subject: like.subject().clone(),
+            batches: VecDeque::new(),
+            capacity: None,
+        }
     }
 
     /// The same as a ring that keeps the rows of the `batches` most recent batches only.
@@ -40,9 +44,16 @@ impl FullAccumulator {
     /// No batches.
     pub fn recent(like: &Linearization, batches: usize) -> Result<Self> {
         if batches == 0 {
-            return Err(CurvatureError::OutOfRange { name: "batches", range: "at least 1", found: 0.0 });
+            return Err(CurvatureError::OutOfRange {
+                name: "batches",
+                range: "at least 1",
+                found: 0.0,
+            });
         }
-        Ok(Self { capacity: Some(batches), ..Self::new(like) })
+        Ok(Self {
+            capacity: Some(batches),
+            ..Self::new(like)
+        })
     }
 
     fn forget_oldest(&mut self) {
@@ -57,12 +68,21 @@ impl Accumulate for FullAccumulator {
     type Curvature = Full;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject.check_same("linearization", linearization.subject())?;
+        self.subject
+            .check_same("linearization", linearization.subject())?;
         let columns = root.size().last().copied().unwrap_or(0) as usize;
         let samples = linearization.batch();
-        let mut rows = Array3::zeros((self.subject.particles, samples * columns, self.subject.dim()));
+        let mut rows = Array3::zeros((
+            self.subject.particles,
+            samples * columns,
+            self.subject.dim(),
+        ));
         linearization.rows_into(root, rows.view_mut())?;
-        self.batches.push_back(Batch { rows, samples, weight: 1.0 });
+        self.batches.push_back(Batch {
+            rows,
+            samples,
+            weight: 1.0,
+        });
         self.forget_oldest();
         Ok(())
     }
@@ -83,21 +103,32 @@ impl Accumulate for FullAccumulator {
     }
 
     fn samples(&self) -> f64 {
-        self.batches.iter().map(|batch| batch.weight * batch.samples as f64).sum()
+        self.batches
+            .iter()
+            .map(|batch| batch.weight * batch.samples as f64)
+            .sum()
     }
 
     fn finish_for(self, rows: f64) -> Result<Full> {
         let scale = scale(rows, self.samples())?;
-        let total = self.batches.iter().map(|batch| batch.rows.len_of(Axis(1))).sum();
+        let total = self
+            .batches
+            .iter()
+            .map(|batch| batch.rows.len_of(Axis(1)))
+            .sum();
         let mut rows = Array3::zeros((self.subject.particles, total, self.subject.dim()));
         let mut start = 0;
         for batch in self.batches {
             let end = start + batch.rows.len_of(Axis(1));
             let factor = (scale * batch.weight).sqrt();
-            rows.slice_mut(s![.., start..end, ..]).zip_mut_with(&batch.rows, |row, value| *row = factor * value);
+            rows.slice_mut(s![.., start..end, ..])
+                .zip_mut_with(&batch.rows, |row, value| *row = factor * value);
             start = end;
         }
-        Ok(Full { rows, subject: self.subject })
+        Ok(Full {
+            rows,
+            subject: self.subject,
+        })
     }
 }
 
@@ -120,7 +151,11 @@ impl Full {
     /// No such particle; a shift that is not finite.
     pub fn low_rank(&self, particle: usize, shift: f64) -> Result<LowRankPlusDiagonal<'_>> {
         self.subject.check_particle(particle)?;
-        Ok(LowRankPlusDiagonal::with_shift(self.rows.index_axis(Axis(0), particle), 1.0, shift)?)
+        Ok(LowRankPlusDiagonal::with_shift(
+            self.rows.index_axis(Axis(0), particle),
+            1.0,
+            shift,
+        )?)
     }
 }
 
@@ -138,7 +173,9 @@ impl ParticleCurvature for Full {
     }
 
     fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
-        Ok(Box::new(self.low_rank(particle, 0.0)?.factorize_damped(damping)?))
+        Ok(Box::new(
+            self.low_rank(particle, 0.0)?.factorize_damped(damping)?,
+        ))
     }
 
     fn dense(&self, particle: usize) -> Result<Array2<f64>> {

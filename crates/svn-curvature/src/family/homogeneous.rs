@@ -31,7 +31,14 @@ struct Order {
 
 impl<A> Homogeneous<A> {
     pub(crate) fn new(inner: A, outputs: usize, fan_in: usize, bias: bool) -> Self {
-        Self { inner, order: Order { outputs, fan_in, bias } }
+        Self {
+            inner,
+            order: Order {
+                outputs,
+                fan_in,
+                bias,
+            },
+        }
     }
 
     /// The operator on `vec [W β]`.
@@ -43,7 +50,11 @@ impl<A> Homogeneous<A> {
 impl Order {
     /// Row of the flat vector that row `(o, k)` of the homogeneous one is.
     fn flat_row(&self, o: usize, k: usize) -> usize {
-        if k < self.fan_in { o * self.fan_in + k } else { self.outputs * self.fan_in + o }
+        if k < self.fan_in {
+            o * self.fan_in + k
+        } else {
+            self.outputs * self.fan_in + o
+        }
     }
 
     /// Calls `f(homogeneous x, homogeneous out)` and brings the result back.
@@ -79,7 +90,8 @@ impl<A: SelfAdjoint> LinearOperator for Homogeneous<A> {
     }
 
     fn apply_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.order.wrap(x, out, |x, out| self.inner.apply_into(x, out));
+        self.order
+            .wrap(x, out, |x, out| self.inner.apply_into(x, out));
     }
 
     fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
@@ -93,7 +105,10 @@ impl<A: FactorizeDamped> FactorizeDamped for Homogeneous<A> {
     type Factor = HomogeneousFactor<A::Factor>;
 
     fn factorize_damped(&self, damping: f64) -> Result<Self::Factor, FactorError> {
-        Ok(HomogeneousFactor { inner: self.inner.factorize_damped(damping)?, order: self.order })
+        Ok(HomogeneousFactor {
+            inner: self.inner.factorize_damped(damping)?,
+            order: self.order,
+        })
     }
 }
 
@@ -103,11 +118,13 @@ impl<F: Factor> Factor for HomogeneousFactor<F> {
     }
 
     fn solve_into(&self, b: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.order.wrap(b, out, |b, out| self.inner.solve_into(b, out));
+        self.order
+            .wrap(b, out, |b, out| self.inner.solve_into(b, out));
     }
 
     fn inverse_sqrt_into(&self, z: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.order.wrap(z, out, |z, out| self.inner.inverse_sqrt_into(z, out));
+        self.order
+            .wrap(z, out, |z, out| self.inner.inverse_sqrt_into(z, out));
     }
 
     fn log_det(&self) -> f64 {

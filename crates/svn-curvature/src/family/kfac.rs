@@ -15,7 +15,9 @@
 //! - R. Grosse, J. Martens, *A Kronecker-factored approximate Fisher matrix for convolution layers*, ICML 2016.
 
 use ndarray::{Array1, Array3, Axis};
-use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint, SymmetricEigen};
+use svn_linalg::{
+    BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint, SymmetricEigen,
+};
 use tch::{Kind, TchError, Tensor};
 
 use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, scale};
@@ -47,7 +49,11 @@ impl KfacAccumulator {
     pub fn new(like: &Linearization) -> Result<Self> {
         let subject = like.subject().clone();
         let moments = zeros(&subject)?;
-        Ok(Self { subject, moments, samples: 0.0 })
+        Ok(Self {
+            subject,
+            moments,
+            samples: 0.0,
+        })
     }
 }
 
@@ -57,7 +63,10 @@ fn zeros(subject: &Subject) -> Result<Vec<Moments>> {
         Tensor::f_zeros(size, (Kind::Double, subject.device))
     };
     let moments = subject.blocks().iter().map(|block| {
-        Ok(Moments { inputs: square(block.homogeneous_fan_in())?, cotangents: square(block.outputs)? })
+        Ok(Moments {
+            inputs: square(block.homogeneous_fan_in())?,
+            cotangents: square(block.outputs)?,
+        })
     });
     moments.collect()
 }
@@ -71,13 +80,18 @@ impl Accumulate for KfacAccumulator {
     type Curvature = Kfac;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject.check_same("linearization", linearization.subject())?;
+        self.subject
+            .check_same("linearization", linearization.subject())?;
         tch::no_grad(|| {
             let batch = zeros(&self.subject)?;
             linearization.pull_back_in_groups(root, |first_column, index, block, a, delta| {
                 let sums = &batch[index];
                 if first_column == 0 {
-                    let moment = if block.has_bias() { homogeneous_second_moment(a)? } else { second_moment(a)? };
+                    let moment = if block.has_bias() {
+                        homogeneous_second_moment(a)?
+                    } else {
+                        second_moment(a)?
+                    };
                     check_layer_finite("curvature factor A", block, &moment)?;
                     let _ = sums.inputs.shallow_clone().f_add_(&moment)?;
                 }
@@ -117,9 +131,16 @@ impl Accumulate for KfacAccumulator {
             let cotangents: Array3<f64> = convert::array(&symmetric(&sums.cotangents)?)?;
             let inputs = inputs / (self.samples * block.positions() as f64);
             let cotangents = cotangents * scale;
-            layers.push((0..self.subject.particles).map(|p| Layer::new(block, p, &inputs, &cotangents)).collect::<Result<_>>()?);
+            layers.push(
+                (0..self.subject.particles)
+                    .map(|p| Layer::new(block, p, &inputs, &cotangents))
+                    .collect::<Result<_>>()?,
+            );
         }
-        Ok(Kfac { layers, subject: self.subject })
+        Ok(Kfac {
+            layers,
+            subject: self.subject,
+        })
     }
 }
 
@@ -143,22 +164,40 @@ struct Layer {
 }
 
 impl Layer {
-    fn new(block: &AffineBlock, particle: usize, inputs: &Array3<f64>, cotangents: &Array3<f64>) -> Result<Self> {
+    fn new(
+        block: &AffineBlock,
+        particle: usize,
+        inputs: &Array3<f64>,
+        cotangents: &Array3<f64>,
+    ) -> Result<Self> {
         let eigen = |factor, moments: &Array3<f64>| {
             SymmetricEigen::factorize(moments.index_axis(Axis(0), particle)).map_err(|source| {
-                CurvatureError::Factor { factor, particle, layer: block.label.clone(), source }
+                CurvatureError::Factor {
+                    factor,
+                    particle,
+                    layer: block.label.clone(),
+                    source,
+                }
             })
         };
         let (inputs, cotangents) = (eigen("A", inputs)?, eigen("G", cotangents)?);
         let product = KroneckerEigen::from_eigen(&cotangents, &inputs);
-        Ok(Self { inputs: inputs.values().to_owned(), cotangents: cotangents.values().to_owned(), product })
+        Ok(Self {
+            inputs: inputs.values().to_owned(),
+            cotangents: cotangents.values().to_owned(),
+            product,
+        })
     }
 
     /// `(G + √λ/π I) ⊗ (A + π√λ I)`, `π² = mean eigenvalue of A / that of G`.
     fn balanced(&self, damping: f64) -> Result<KroneckerEigen> {
         let mean = |values: &Array1<f64>| values.mean().unwrap_or(0.0);
         let ratio = (mean(&self.inputs) / mean(&self.cotangents)).sqrt();
-        let pi = if ratio.is_finite() && ratio > 0.0 { ratio } else { 1.0 };
+        let pi = if ratio.is_finite() && ratio > 0.0 {
+            ratio
+        } else {
+            1.0
+        };
         let left = (&self.cotangents + damping.sqrt() / pi).insert_axis(Axis(1));
         let right = (&self.inputs + pi * damping.sqrt()).insert_axis(Axis(0));
         Ok(self.product.with_spectrum(left * right)?)
@@ -188,10 +227,18 @@ impl Kfac {
     ///
     /// # Errors
     /// No such particle; a negative or non-finite damping.
-    pub fn balanced(&self, particle: usize, damping: f64) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
+    pub fn balanced(
+        &self,
+        particle: usize,
+        damping: f64,
+    ) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
         if !(damping.is_finite() && damping >= 0.0) {
             let (name, range) = ("damping", "finite and non-negative");
-            return Err(CurvatureError::OutOfRange { name, range, found: damping });
+            return Err(CurvatureError::OutOfRange {
+                name,
+                range,
+                found: damping,
+            });
         }
         self.blocks_with(particle, |layer| layer.balanced(damping))
     }
@@ -211,9 +258,19 @@ impl Kfac {
         product: impl Fn(&Layer) -> Result<KroneckerEigen>,
     ) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
         self.subject.check_particle(particle)?;
-        let blocks = self.subject.blocks().iter().zip(&self.layers).map(|(block, layer)| {
-            Ok(Homogeneous::new(product(&layer[particle])?, block.outputs, block.fan_in, block.has_bias()))
-        });
+        let blocks = self
+            .subject
+            .blocks()
+            .iter()
+            .zip(&self.layers)
+            .map(|(block, layer)| {
+                Ok(Homogeneous::new(
+                    product(&layer[particle])?,
+                    block.outputs,
+                    block.fan_in,
+                    block.has_bias(),
+                ))
+            });
         Ok(BlockDiagonal::new(blocks.collect::<Result<Vec<_>>>()?)?)
     }
 }

@@ -115,7 +115,11 @@ fn scale(rows: f64, samples: f64) -> Result<f64> {
         return Err(CurvatureError::NothingAccumulated);
     }
     if !(rows.is_finite() && rows > 0.0) {
-        return Err(CurvatureError::OutOfRange { name: "rows", range: "positive and finite", found: rows });
+        return Err(CurvatureError::OutOfRange {
+            name: "rows",
+            range: "positive and finite",
+            found: rows,
+        });
     }
     Ok(rows / samples)
 }
@@ -124,5 +128,9 @@ fn check_decay(factor: f64) -> Result<()> {
     if (0.0..=1.0).contains(&factor) {
         return Ok(());
     }
-    Err(CurvatureError::OutOfRange { name: "decay factor", range: "between 0 and 1", found: factor })
+    Err(CurvatureError::OutOfRange {
+        name: "decay factor",
+        range: "between 0 and 1",
+        found: factor,
+    })
 }

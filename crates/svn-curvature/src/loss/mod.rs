@@ -67,10 +67,15 @@ impl Loss {
                 Self::Categorical => {
                     let p = outputs.f_softmax(2, None)?;
                     let root = p.f_sqrt()?;
-                    return Ok(root.f_diag_embed(0, 2, 3)?.f_sub(&p.f_unsqueeze(3)?.f_mul(&root.f_unsqueeze(2)?)?)?);
+                    return Ok(root
+                        .f_diag_embed(0, 2, 3)?
+                        .f_sub(&p.f_unsqueeze(3)?.f_mul(&root.f_unsqueeze(2)?)?)?);
                 }
                 // p (1 − p) as a product of two sigmoids, so that it does not vanish by cancellation.
-                Self::Bernoulli => outputs.f_sigmoid()?.f_mul(&outputs.f_neg()?.f_sigmoid()?)?.f_sqrt()?,
+                Self::Bernoulli => outputs
+                    .f_sigmoid()?
+                    .f_mul(&outputs.f_neg()?.f_sigmoid()?)?
+                    .f_sqrt()?,
             };
             Ok(diagonal.f_diag_embed(0, 2, 3)?)
         })
@@ -90,7 +95,10 @@ impl Loss {
         tch::no_grad(|| match self {
             Self::Gaussian { noise } => Ok(outputs.f_sub(targets)? / (noise * noise)),
             Self::HeteroscedasticGaussian => {
-                let (mean, log_variance) = (outputs.f_narrow(2, 0, c / 2)?, outputs.f_narrow(2, c / 2, c / 2)?);
+                let (mean, log_variance) = (
+                    outputs.f_narrow(2, 0, c / 2)?,
+                    outputs.f_narrow(2, c / 2, c / 2)?,
+                );
                 let (residual, precision) = (mean.f_sub(targets)?, log_variance.f_neg()?.f_exp()?);
                 let to_mean = residual.f_mul(&precision)?;
                 let to_log_variance = (to_mean.f_mul(&residual)?.f_neg()? + 1.0) * 0.5;
@@ -115,7 +123,11 @@ impl Loss {
     fn check_outputs(&self, outputs: &Tensor) -> Result<i64> {
         let [_, _, c] = outputs.size()[..] else {
             let expected = "particles × samples × outputs".to_string();
-            return Err(CurvatureError::Shape { what: "outputs", expected, found: outputs.size() });
+            return Err(CurvatureError::Shape {
+                what: "outputs",
+                expected,
+                found: outputs.size(),
+            });
         };
         match self {
             Self::Gaussian { noise } if !(noise.is_finite() && *noise > 0.0) => {
@@ -123,7 +135,11 @@ impl Loss {
             }
             Self::HeteroscedasticGaussian if c % 2 == 1 => {
                 let expected = "particles × samples × (means, as many log variances)".to_string();
-                Err(CurvatureError::Shape { what: "outputs", expected, found: outputs.size() })
+                Err(CurvatureError::Shape {
+                    what: "outputs",
+                    expected,
+                    found: outputs.size(),
+                })
             }
             _ => Ok(c),
         }
@@ -132,32 +148,54 @@ impl Loss {
     fn check_targets(&self, outputs: &Tensor, targets: &Tensor) -> Result<()> {
         let (_, b, c) = outputs.size3()?;
         let (shape, words, kind) = match self {
-            Self::Gaussian { .. } | Self::Bernoulli => (vec![b, c], "samples × outputs", outputs.kind()),
+            Self::Gaussian { .. } | Self::Bernoulli => {
+                (vec![b, c], "samples × outputs", outputs.kind())
+            }
             Self::HeteroscedasticGaussian => (vec![b, c / 2], "samples × means", outputs.kind()),
             Self::Categorical => (vec![b], "samples", Kind::Int64),
         };
         check_shape("targets", &targets.size(), &shape, words)?;
         if targets.kind() != kind {
             let expected = format!("{kind:?}");
-            return Err(CurvatureError::Kind { what: "targets", expected, found: targets.kind() });
+            return Err(CurvatureError::Kind {
+                what: "targets",
+                expected,
+                found: targets.kind(),
+            });
         }
         if targets.device() != outputs.device() {
             let (expected, found) = (outputs.device(), targets.device());
-            return Err(CurvatureError::Device { what: "targets", expected, found });
+            return Err(CurvatureError::Device {
+                what: "targets",
+                expected,
+                found,
+            });
         }
         let (bad, expected) = match self {
-            Self::Categorical => {
-                (targets.f_lt(0)?.f_logical_or(&targets.f_ge(c)?)?, format!("a class index below {c}"))
-            }
-            Self::Bernoulli => (targets.f_ne(0)?.f_logical_and(&targets.f_ne(1)?)?, "0 or 1".into()),
+            Self::Categorical => (
+                targets.f_lt(0)?.f_logical_or(&targets.f_ge(c)?)?,
+                format!("a class index below {c}"),
+            ),
+            Self::Bernoulli => (
+                targets.f_ne(0)?.f_logical_and(&targets.f_ne(1)?)?,
+                "0 or 1".into(),
+            ),
             _ => (targets.f_isfinite()?.f_logical_not()?, "finite".into()),
         };
         if bad.f_any()?.f_int64_value(&[])? == 0 {
             return Ok(());
         }
-        let first = bad.f_flatten(0, -1)?.f_to_kind(Kind::Int64)?.f_argmax(None, false)?.f_int64_value(&[])?;
+        let first = bad
+            .f_flatten(0, -1)?
+            .f_to_kind(Kind::Int64)?
+            .f_argmax(None, false)?
+            .f_int64_value(&[])?;
         let value = targets.f_flatten(0, -1)?.f_double_value(&[first])?;
         let per_row = (targets.numel() as i64 / b).max(1);
-        Err(CurvatureError::Target { row: (first / per_row) as usize, value, expected })
+        Err(CurvatureError::Target {
+            row: (first / per_row) as usize,
+            value,
+            expected,
+        })
     }
 }

@@ -22,14 +22,22 @@ impl Loss {
     ///
     /// # Errors
     /// As for [`Loss::root`].
-    pub fn monte_carlo_root<R: Rng + ?Sized>(&self, outputs: &Tensor, samples: usize, rng: &mut R) -> Result<Tensor> {
+    pub fn monte_carlo_root<R: Rng + ?Sized>(
+        &self,
+        outputs: &Tensor,
+        samples: usize,
+        rng: &mut R,
+    ) -> Result<Tensor> {
         let c = self.check_outputs(outputs)?;
         let samples = samples.max(1);
         let size = [outputs.size(), vec![samples as i64]].concat();
         let normals = |rng: &mut R, size: &[i64]| -> Result<Tensor> {
             let count = size.iter().product::<i64>() as usize;
             let values: Vec<f64> = (0..count).map(|_| rng.sample(StandardNormal)).collect();
-            Ok(Tensor::f_from_slice(&values)?.f_view(size)?.f_to(outputs.device())?.f_to_kind(outputs.kind())?)
+            Ok(Tensor::f_from_slice(&values)?
+                .f_view(size)?
+                .f_to(outputs.device())?
+                .f_to_kind(outputs.kind())?)
         };
         let gradients = tch::no_grad(|| -> Result<Tensor> {
             match self {
@@ -39,21 +47,34 @@ impl Loss {
                 Self::HeteroscedasticGaussian => {
                     let m = c / 2;
                     let epsilon = normals(rng, &[size[0], size[1], m, size[3]])?;
-                    let inverse_spread = (outputs.f_narrow(2, m, m)? * -0.5).f_exp()?.f_unsqueeze(3)?;
+                    let inverse_spread = (outputs.f_narrow(2, m, m)? * -0.5)
+                        .f_exp()?
+                        .f_unsqueeze(3)?;
                     let to_log_variance = (epsilon.f_square()?.f_neg()? + 1.0) * 0.5;
-                    Ok(Tensor::f_cat(&[epsilon.f_mul(&inverse_spread)?.f_neg()?, to_log_variance], 2)?)
+                    Ok(Tensor::f_cat(
+                        &[epsilon.f_mul(&inverse_spread)?.f_neg()?, to_log_variance],
+                        2,
+                    )?)
                 }
                 Self::Categorical => {
                     let p = outputs.f_softmax(2, None)?;
                     let drawn = draw_classes(&p, samples, rng)?.f_to(outputs.device())?;
-                    let one_hot = drawn.f_one_hot(c)?.f_to_kind(outputs.kind())?.f_transpose(2, 3)?;
+                    let one_hot = drawn
+                        .f_one_hot(c)?
+                        .f_to_kind(outputs.kind())?
+                        .f_transpose(2, 3)?;
                     Ok(p.f_unsqueeze(3)?.f_sub(&one_hot)?)
                 }
                 Self::Bernoulli => {
                     let count = size.iter().product::<i64>() as usize;
                     let uniform: Vec<f64> = (0..count).map(|_| rng.random()).collect();
-                    let uniform = Tensor::f_from_slice(&uniform)?.f_view(size.as_slice())?.f_to(outputs.device())?;
-                    let p = outputs.f_to_kind(Kind::Double)?.f_sigmoid()?.f_unsqueeze(3)?;
+                    let uniform = Tensor::f_from_slice(&uniform)?
+                        .f_view(size.as_slice())?
+                        .f_to(outputs.device())?;
+                    let p = outputs
+                        .f_to_kind(Kind::Double)?
+                        .f_sigmoid()?
+                        .f_unsqueeze(3)?;
                     let y = uniform.f_lt_tensor(&p)?.f_to_kind(Kind::Double)?;
                     Ok(p.f_sub(&y)?.f_to_kind(outputs.kind())?)
                 }

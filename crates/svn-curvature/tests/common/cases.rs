@@ -173,8 +173,18 @@ pub fn likelihoods() -> Vec<(&'static str, Loss, usize, Tensor)> {
     let labels = Tensor::from_slice(&[2i64, 0, 1, 2]);
     let binary = Tensor::from_slice(&[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]).view([SAMPLES, 2]);
     vec![
-        ("gaussian", Loss::Gaussian { noise: 0.7 }, 2, normal(&[SAMPLES, 2], 1.0, 201)),
-        ("heteroscedastic", Loss::HeteroscedasticGaussian, 2, normal(&[SAMPLES, 1], 1.0, 202)),
+        (
+            "gaussian",
+            Loss::Gaussian { noise: 0.7 },
+            2,
+            normal(&[SAMPLES, 2], 1.0, 201),
+        ),
+        (
+            "heteroscedastic",
+            Loss::HeteroscedasticGaussian,
+            2,
+            normal(&[SAMPLES, 1], 1.0, 202),
+        ),
         ("categorical", Loss::Categorical, 3, labels),
         ("bernoulli", Loss::Bernoulli, 2, binary),
     ]

@@ -26,7 +26,13 @@ pub fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f64> {
         .iter()
         .flat_map(|block| std::iter::repeat_n(block.name().split('.').next().unwrap(), block.len()))
         .collect();
-    Array2::from_shape_fn(full.raw_dim(), |(i, j)| if layer_of[i] == layer_of[j] { full[[i, j]] } else { 0.0 })
+    Array2::from_shape_fn(full.raw_dim(), |(i, j)| {
+        if layer_of[i] == layer_of[j] {
+            full[[i, j]]
+        } else {
+            0.0
+        }
+    })
 }
 
 /// `‖a − b‖ / ‖b‖` in the Frobenius norm.

@@ -67,7 +67,10 @@ pub fn reference_loss(loss: Loss, f: &Tensor, y: &Tensor) -> Tensor {
             let (mean, log_variance) = (f.narrow(1, 0, m), f.narrow(1, m, m));
             (&log_variance + (y - mean).square() / log_variance.exp()).sum(Kind::Double) * 0.5
         }
-        Loss::Categorical => -f.log_softmax(1, Kind::Double).gather(1, &y.unsqueeze(1), false).sum(Kind::Double),
+        Loss::Categorical => -f
+            .log_softmax(1, Kind::Double)
+            .gather(1, &y.unsqueeze(1), false)
+            .sum(Kind::Double),
         Loss::Bernoulli => (f.softplus() - f * y).sum(Kind::Double),
         other => panic!("no reference for {other:?}"),
     }
@@ -93,7 +96,8 @@ pub fn reference_output_fisher(loss: Loss, outputs: &Tensor, y: &Tensor) -> Tens
     };
     match loss {
         Loss::HeteroscedasticGaussian => {
-            let (mean, log_variance) = (outputs.narrow(1, 0, c / 2), outputs.narrow(1, c / 2, c / 2));
+            let (mean, log_variance) =
+                (outputs.narrow(1, 0, c / 2), outputs.narrow(1, c / 2, c / 2));
             let spread = (log_variance * 0.5).exp();
             (hessian(&(&mean + &spread)) + hessian(&(&mean - &spread))) * 0.5
         }
@@ -108,7 +112,11 @@ pub fn reference_curvature(loss: Loss, case: &Case, y: &Tensor) -> Tensor {
         .map(|p| {
             let outputs = reference_forward(&case.network, &case.params.get(p), &case.x);
             let fisher = reference_output_fisher(loss, &outputs, y);
-            Tensor::einsum("bcd,bce,bef->df", &[&jacobian.get(p), &fisher, &jacobian.get(p)], None::<i64>)
+            Tensor::einsum(
+                "bcd,bce,bef->df",
+                &[&jacobian.get(p), &fisher, &jacobian.get(p)],
+                None::<i64>,
+            )
         })
         .collect();
     Tensor::stack(&matrices, 0)
@@ -116,7 +124,12 @@ pub fn reference_curvature(loss: Loss, case: &Case, y: &Tensor) -> Tensor {
 
 /// Inputs in homogeneous coordinates, `(b L) × K'`, and cotangents, `(k b L) × O`, of every affine layer of one particle:
 /// libtorch's layers and im2col forward, autograd with respect to the layers' outputs backward; `root`: `b × c × k`.
-pub fn reference_layer_io(network: &Sequential, flat: &Tensor, x: &Tensor, root: &Tensor) -> Vec<(Tensor, Tensor)> {
+pub fn reference_layer_io(
+    network: &Sequential,
+    flat: &Tensor,
+    x: &Tensor,
+    root: &Tensor,
+) -> Vec<(Tensor, Tensor)> {
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     let mut h = x.shallow_clone();
     let mut start = 0;
@@ -124,7 +137,11 @@ pub fn reference_layer_io(network: &Sequential, flat: &Tensor, x: &Tensor, root:
         // One layer at a time, through a network of that layer alone.
         let shape: Vec<usize> = h.size()[1..].iter().map(|&s| s as usize).collect();
         let (o, k, bias) = match layer {
-            Layer::Linear { inputs, outputs, bias } => (*outputs, *inputs, *bias),
+            Layer::Linear {
+                inputs,
+                outputs,
+                bias,
+            } => (*outputs, *inputs, *bias),
             Layer::Conv2d(c) => (c.outputs, c.inputs * c.kernel[0] * c.kernel[1], c.bias),
             other => {
                 h = reference_other_layer(other, &h);
@@ -134,7 +151,14 @@ pub fn reference_layer_io(network: &Sequential, flat: &Tensor, x: &Tensor, root:
         let mut rows = match layer {
             Layer::Conv2d(c) => {
                 let pair = |v: [usize; 2]| [v[0] as i64, v[1] as i64];
-                h.im2col(pair(c.kernel), pair(c.dilation), pair(c.padding), pair(c.stride)).transpose(1, 2).flatten(0, 1)
+                h.im2col(
+                    pair(c.kernel),
+                    pair(c.dilation),
+                    pair(c.padding),
+                    pair(c.stride),
+                )
+                .transpose(1, 2)
+                .flatten(0, 1)
             }
             _ => h.shallow_clone(),
         };
@@ -158,11 +182,22 @@ pub fn reference_layer_io(network: &Sequential, flat: &Tensor, x: &Tensor, root:
         } else {
             flat_output
         };
-        h = if z.requires_grad() { z } else { z.detach().set_requires_grad(true) };
+        h = if z.requires_grad() {
+            z
+        } else {
+            z.detach().set_requires_grad(true)
+        };
         outputs.push(h.shallow_clone());
     }
     let columns: Vec<Vec<Tensor>> = (0..root.size()[2])
-        .map(|j| Tensor::run_backward(&[(&h * root.select(2, j)).sum(Kind::Double)], &outputs, true, false))
+        .map(|j| {
+            Tensor::run_backward(
+                &[(&h * root.select(2, j)).sum(Kind::Double)],
+                &outputs,
+                true,
+                false,
+            )
+        })
         .collect();
     inputs
         .into_iter()
@@ -188,16 +223,32 @@ fn reference_other_layer(layer: &Layer, h: &Tensor) -> Tensor {
         Layer::Activation(Activation::Sigmoid) => h.sigmoid(),
         Layer::Activation(Activation::Gelu) => h.gelu("none"),
         Layer::Flatten => h.flatten(1, -1),
-        Layer::MaxPool2d(p) => h.max_pool2d(pair(p.kernel), pair(p.stride), pair(p.padding), [1, 1], false),
-        Layer::AvgPool2d(p) => h.avg_pool2d(pair(p.kernel), pair(p.stride), pair(p.padding), false, true, None),
+        Layer::MaxPool2d(p) => h.max_pool2d(
+            pair(p.kernel),
+            pair(p.stride),
+            pair(p.padding),
+            [1, 1],
+            false,
+        ),
+        Layer::AvgPool2d(p) => h.avg_pool2d(
+            pair(p.kernel),
+            pair(p.stride),
+            pair(p.padding),
+            false,
+            true,
+            None,
+        ),
         other => panic!("no reference for {other}"),
     }
 }
 
 fn layer_output_size(layer: &Layer, shape: &[usize]) -> [i64; 2] {
-    let Layer::Conv2d(c) = layer else { panic!("not a convolution: {layer}") };
+    let Layer::Conv2d(c) = layer else {
+        panic!("not a convolution: {layer}")
+    };
     [0, 1].map(|axis| {
-        let room = shape[axis + 1] + 2 * c.padding[axis] - c.dilation[axis] * (c.kernel[axis] - 1) - 1;
+        let room =
+            shape[axis + 1] + 2 * c.padding[axis] - c.dilation[axis] * (c.kernel[axis] - 1) - 1;
         (room / c.stride[axis] + 1) as i64
     })
 }
