@@ -39,12 +39,12 @@ pub enum CurvatureError {
         /// The shape per sample that reaches it.
         found: Vec<usize>,
     },
-    /// The network has no parameters, or does not end in one vector of outputs per sample.
-    #[error("a network must {expected}, but its layers give {found:?} per sample")]
+    /// The network has no parameters, or does not start or end in a shape it can.
+    #[error("a network must {expected}, found {found:?} per sample")]
     Network {
         /// What is missing.
         expected: &'static str,
-        /// Output shape per sample.
+        /// Shape per sample, of the inputs or the outputs.
         found: Vec<usize>,
     },
     /// A tensor or array has the wrong shape.
@@ -113,6 +113,9 @@ pub enum CurvatureError {
         /// Particles, parameters and layers it is about.
         found: String,
     },
+    /// Eigenvalue corrections in the eigenbases of two different [`Kfac`](crate::Kfac)s that were to be merged.
+    #[error("eigenvalue corrections can be merged only if one Kfac gave the eigenbases of both")]
+    OtherEigenbases,
     /// An index of a particle that is too large.
     #[error("there is no particle {particle} among {particles}, counted from 0")]
     NoSuchParticle {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tch::{TchError, Tensor};
 
+use crate::network::saturating_product;
 use crate::{CurvatureError, Result};
 
 /// One layer of a [`Sequential`](crate::Sequential) network.
@@ -82,7 +83,7 @@ impl Layer {
                 Ok(vec![*outputs])
             }
             Self::Activation(_) => Ok(input.to_vec()),
-            Self::Flatten => Ok(vec![input.iter().product()]),
+            Self::Flatten => Ok(vec![saturating_product(input)]),
             Self::Conv2d(conv) => {
                 conv.check(&label())?;
                 match input {
@@ -272,7 +273,7 @@ impl Pool2d {
 
     fn check(&self, label: &str) -> Result<()> {
         self.window().check(label)?;
-        if (0..2).any(|axis| 2 * self.padding[axis] > self.kernel[axis]) {
+        if (0..2).any(|axis| self.padding[axis] > self.kernel[axis] / 2) {
             return Err(CurvatureError::LayerSetting {
                 layer: label.into(),
                 setting: "padding",
@@ -311,8 +312,12 @@ impl Window {
     /// Number of positions; none if the window does not fit once.
     pub fn output_size(&self, size: [usize; 2]) -> Option<[usize; 2]> {
         let along = |axis: usize| {
-            let room = size[axis] + 2 * self.padding[axis];
-            let extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
+            let room = self.padding[axis]
+                .saturating_mul(2)
+                .saturating_add(size[axis]);
+            let extent = self.dilation[axis]
+                .saturating_mul(self.kernel[axis] - 1)
+                .saturating_add(1);
             Some(room.checked_sub(extent)? / self.stride[axis] + 1)
         };
         Some([along(0)?, along(1)?])
@@ -321,8 +326,12 @@ impl Window {
     /// Rows and columns at the far ends that no window reaches.
     pub fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
         [0, 1].map(|axis| {
-            let room = size[axis] + 2 * self.padding[axis];
-            let extent = self.dilation[axis] * (self.kernel[axis] - 1) + 1;
+            let room = self.padding[axis]
+                .saturating_mul(2)
+                .saturating_add(size[axis]);
+            let extent = self.dilation[axis]
+                .saturating_mul(self.kernel[axis] - 1)
+                .saturating_add(1);
             room.saturating_sub(extent) % self.stride[axis]
         })
     }

@@ -39,7 +39,10 @@ struct LayerRows {
 
 impl LayerRows {
     fn inner_products(&self, p: usize, left: Range<usize>) -> Array2<f64> {
-        let (a, d) = (self.inputs.index_axis(Axis(0), p), self.cotangents.index_axis(Axis(0), p));
+        let (a, d) = (
+            self.inputs.index_axis(Axis(0), p),
+            self.cotangents.index_axis(Axis(0), p),
+        );
         let mut inputs = a.slice(s![left.clone(), ..]).dot(&a.t());
         if self.bias.is_some() {
             inputs += 1.0;
@@ -67,11 +70,14 @@ impl LayeredRows {
             }
         };
         let blocks = linear.subject().blocks();
-        blocks.iter().all(|block| block.positions() == 1).then(|| Self {
-            layers: blocks.iter().map(layer).collect(),
-            gram: Array3::zeros((particles, rows, rows)),
-            dim: linear.dim(),
-        })
+        blocks
+            .iter()
+            .all(|block| block.positions() == 1)
+            .then(|| Self {
+                layers: blocks.iter().map(layer).collect(),
+                gram: Array3::zeros((particles, rows, rows)),
+                dim: linear.dim(),
+            })
     }
 
     /// `N`.
@@ -93,11 +99,19 @@ impl LayeredRows {
     ///
     /// # Errors
     /// As for [`Linearization::rows`].
-    pub fn write(&mut self, linear: &Linearization, root: &Tensor, slot: Range<usize>) -> Result<()> {
+    pub fn write(
+        &mut self,
+        linear: &Linearization,
+        root: &Tensor,
+        slot: Range<usize>,
+    ) -> Result<()> {
         let columns = root.size().last().copied().unwrap_or(0).max(1) as usize;
         let filled = (linear.batch() * columns).min(slot.len());
         for layer in &mut self.layers {
-            layer.cotangents.slice_mut(s![.., slot.start + filled..slot.end, ..]).fill(0.0);
+            layer
+                .cotangents
+                .slice_mut(s![.., slot.start + filled..slot.end, ..])
+                .fill(0.0);
         }
         let layers = &mut self.layers;
         tch::no_grad(|| {
@@ -111,14 +125,17 @@ impl LayeredRows {
                 for (p, mut particle) in layer.inputs.outer_iter_mut().enumerate() {
                     let source = shared.index_axis(Axis(0), p.min(shared.dim().0 - 1));
                     for row in 0..filled {
-                        particle.row_mut(slot.start + row).assign(&source.row(row / columns));
+                        particle
+                            .row_mut(slot.start + row)
+                            .assign(&source.row(row / columns));
                     }
                 }
                 Ok(())
             })
         })?;
         self.update_gram(slot.clone());
-        let finite = |gram: ArrayView2<'_, f64>| slot.clone().all(|row| gram[[row, row]].is_finite());
+        let finite =
+            |gram: ArrayView2<'_, f64>| slot.clone().all(|row| gram[[row, row]].is_finite());
         match self.gram.outer_iter().position(|gram| !finite(gram)) {
             Some(particle) => Err(CurvatureError::NonFinite {
                 quantity: "squared length of a curvature row",
@@ -153,7 +170,9 @@ impl LayeredRows {
             for layer in &self.layers {
                 let (a, d) = layer.factors(particle);
                 let weight = x.slice(s![layer.weight.clone()]);
-                let Ok(weight) = weight.into_shape_with_order((d.ncols(), a.ncols())) else { continue };
+                let Ok(weight) = weight.into_shape_with_order((d.ncols(), a.ncols())) else {
+                    continue;
+                };
                 let mut image = a.dot(&weight.t());
                 if let Some(bias) = &layer.bias {
                     image += &x.slice(s![bias.clone()]);
@@ -174,7 +193,10 @@ impl LayeredRows {
             let (a, d) = layer.factors(particle);
             let (a, d) = (square(a), square(d));
             let weight = d.t().dot(&a);
-            out.slice_mut(s![layer.weight.clone()]).iter_mut().zip(&weight).for_each(|(o, w)| *o = *w);
+            out.slice_mut(s![layer.weight.clone()])
+                .iter_mut()
+                .zip(&weight)
+                .for_each(|(o, w)| *o = *w);
             if let Some(bias) = &layer.bias {
                 out.slice_mut(s![bias.clone()]).assign(&d.sum_axis(Axis(0)));
             }
@@ -196,22 +218,31 @@ impl LayeredRows {
             for layer in &self.layers {
                 let (a, d) = layer.factors(particle);
                 let mut weighted = d.to_owned();
-                Zip::from(weighted.rows_mut()).and(&z).for_each(|mut row, &z| row *= scale * z);
+                Zip::from(weighted.rows_mut())
+                    .and(&z)
+                    .for_each(|mut row, &z| row *= scale * z);
                 if let Some(bias) = &layer.bias {
-                    column.slice_mut(s![bias.clone()]).assign(&weighted.sum_axis(Axis(0)));
+                    column
+                        .slice_mut(s![bias.clone()])
+                        .assign(&weighted.sum_axis(Axis(0)));
                 }
                 let target = column.slice_mut(s![layer.weight.clone()]);
                 if let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) {
                     general_mat_mul(1.0, &weighted.t(), &a, 0.0, &mut target);
                 }
             }
-            Zip::from(&mut out).and(&column).for_each(|o, c| *o = beta * *o + c);
+            Zip::from(&mut out)
+                .and(&column)
+                .for_each(|o, c| *o = beta * *o + c);
         }
     }
 }
 
 impl LayerRows {
     fn factors(&self, particle: usize) -> (ArrayView2<'_, f64>, ArrayView2<'_, f64>) {
-        (self.inputs.index_axis(Axis(0), particle), self.cotangents.index_axis(Axis(0), particle))
+        (
+            self.inputs.index_axis(Axis(0), particle),
+            self.cotangents.index_axis(Axis(0), particle),
+        )
     }
 }

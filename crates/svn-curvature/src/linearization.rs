@@ -192,7 +192,7 @@ impl Linearization {
     }
 
     /// Checks `S` and returns `k`.
-    fn check_root(&self, root: &Tensor) -> Result<i64> {
+    pub(crate) fn check_root(&self, root: &Tensor) -> Result<i64> {
         let columns = root.size().last().copied().unwrap_or(0).max(1);
         let expected = [&self.outputs.size()[..], &[columns]].concat();
         check_shape(

@@ -49,6 +49,13 @@ impl Sequential {
     /// Names the first layer whose settings make no sense or that does not fit the one before it; the network must have
     /// parameters and end in one vector per sample.
     pub fn new(input_shape: &[usize], layers: Vec<Layer>) -> Result<Self> {
+        if input_shape.is_empty() || input_shape.contains(&0) {
+            let expected = "take samples with at least one dimension and no side of length 0";
+            return Err(CurvatureError::Network {
+                expected,
+                found: input_shape.to_vec(),
+            });
+        }
         let mut shape = input_shape.to_vec();
         let mut parameters = Vec::new();
         let mut dim = 0;
@@ -77,9 +84,13 @@ impl Sequential {
                 _ => None,
             };
             if let Some((shape, has_bias, conv)) = affine {
-                let (outputs, fan_in) = (shape[0], shape[1..].iter().product::<usize>());
-                let weight = dim..dim + outputs * fan_in;
-                let bias = weight.end..weight.end + if has_bias { outputs } else { 0 };
+                let (outputs, fan_in) = (shape[0], saturating_product(&shape[1..]));
+                let weight = dim..outputs.saturating_mul(fan_in).saturating_add(dim);
+                let bias =
+                    weight.end
+                        ..weight
+                            .end
+                            .saturating_add(if has_bias { outputs } else { 0 });
                 dim = bias.end;
                 parameters.push((format!("{index}.weight"), shape));
                 if has_bias {
@@ -346,6 +357,13 @@ impl Sequential {
             layer,
         }
     }
+}
+
+/// Sizes beyond memory stay large enough for the layout to refuse them.
+pub(crate) fn saturating_product(sides: &[usize]) -> usize {
+    sides
+        .iter()
+        .fold(1, |product, &side| product.saturating_mul(side))
 }
 
 fn label(index: usize, layer: &Layer) -> String {

@@ -163,9 +163,35 @@ fn layers_that_do_not_fit_are_named_with_both_shapes() {
     assert!(message(&[4], vec![Layer::linear(4, 0)]).contains("outputs must be positive"));
     assert_eq!(
         message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(1, 2, [3, 3]))]),
-        "a network must end in one vector of outputs, but its layers give [2, 2, 2] per sample"
+        "a network must end in one vector of outputs, found [2, 2, 2] per sample"
     );
     assert!(message(&[4], vec![Layer::relu()]).contains("at least one Linear or Conv2d layer"));
+}
+
+#[test]
+fn sizes_beyond_memory_are_refused_not_overflowed() {
+    let half = usize::MAX / 2;
+    let message = |shape: &[usize], layers| Sequential::new(shape, layers).unwrap_err().to_string();
+    assert!(message(&[half], vec![Layer::linear(half, 5)]).contains("\"0.weight\""));
+    assert!(
+        message(
+            &[half],
+            vec![
+                Layer::linear(half, 1),
+                Layer::linear(1, half),
+                Layer::linear(half, 1)
+            ]
+        )
+        .contains("too many")
+    );
+    let conv = Conv2d::new(1, 1, [half, half]).dilation([half, half]);
+    let layers = |conv| vec![Layer::Conv2d(conv), Layer::Flatten];
+    assert!(message(&[1, 8, 8], layers(conv.clone())).contains("window"));
+    assert!(message(&[1, 8, 8], layers(conv.padding([half, half]))).contains("\"0.weight\""));
+    assert!(
+        message(&[], vec![Layer::Flatten, Layer::linear(1, 1)]).contains("at least one dimension")
+    );
+    assert!(message(&[0], vec![Layer::linear(1, 1)]).contains("no side of length 0"));
 }
 
 #[test]

@@ -313,6 +313,24 @@ fn an_exponential_average_weighs_recent_batches_more() {
     assert!(frobenius_error(&average.diagonal().to_owned(), &expected) < ROUNDING);
 }
 
+#[test]
+fn eigenvalue_corrections_of_different_bases_do_not_merge() {
+    let (_, loss, outputs, _) = likelihoods().swap_remove(0);
+    let case = cases(outputs).swap_remove(2);
+    let data = Data { case: &case, loss };
+    let kfac = |count| data.collect(&KfacFamily, &[(0, count)]).finish().unwrap();
+    let one = kfac(2);
+    let mut accumulator = data.collect(&EkfacFamily(one.clone()), &[(0, 1)]);
+    accumulator
+        .merge(data.collect(&EkfacFamily(one), &[(1, 1)]))
+        .unwrap();
+    let error = accumulator
+        .merge(data.collect(&EkfacFamily(kfac(3)), &[(1, 1)]))
+        .unwrap_err();
+    assert!(matches!(error, CurvatureError::OtherEigenbases), "{error}");
+    assert_eq!(accumulator.samples(), 2.0);
+}
+
 fn mlp() -> (Sequential, Tensor, Tensor) {
     let Case {
         network, params, x, ..

@@ -11,6 +11,8 @@
 //! # References
 //! - T. George et al., *Fast approximate natural gradient descent in a Kronecker-factored eigenbasis*, NeurIPS 2018.
 
+use std::sync::Arc;
+
 use ndarray::{Array3, Axis};
 use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint};
 use tch::{Kind, Tensor};
@@ -18,7 +20,7 @@ use tch::{Kind, Tensor};
 use super::{Accumulate, Homogeneous, Kfac, ParticleCurvature, check_decay, scale};
 use crate::moments::{homogeneous, squared_gradients};
 use crate::subject::{Subject, check_layer_finite};
-use crate::{Linearization, Result, convert};
+use crate::{CurvatureError, Linearization, Result, convert};
 
 /// Collects [`Ekfac`] in the eigenbases of a [`Kfac`].
 #[derive(Debug)]
@@ -26,6 +28,7 @@ pub struct EkfacAccumulator {
     subject: Subject,
     layers: Vec<Layer>,
     samples: f64,
+    bases: Arc<()>,
 }
 
 /// One layer: `U` (`N × O × O`) and `V` (`N × K' × K'`) as the network's kind of tensor, and the sum of squares.
@@ -70,6 +73,7 @@ impl EkfacAccumulator {
             subject,
             layers,
             samples: 0.0,
+            bases: Arc::clone(kfac.bases()),
         })
     }
 }
@@ -121,9 +125,12 @@ impl Accumulate for EkfacAccumulator {
         Ok(())
     }
 
-    /// Both must stand in the same eigenbases, from one [`Kfac`].
+    /// Both must stand in the same eigenbases, from one [`Kfac`] or its clones.
     fn merge(&mut self, other: Self) -> Result<()> {
         self.subject.check_same("accumulator", &other.subject)?;
+        if !Arc::ptr_eq(&self.bases, &other.bases) {
+            return Err(CurvatureError::OtherEigenbases);
+        }
         for (layer, more) in self.layers.iter_mut().zip(&other.layers) {
             let _ = layer.sum.f_add_(&more.sum)?;
         }

@@ -70,7 +70,7 @@ impl Accumulate for FullAccumulator {
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
         self.subject
             .check_same("linearization", linearization.subject())?;
-        let columns = root.size().last().copied().unwrap_or(0) as usize;
+        let columns = linearization.check_root(root)? as usize;
         let samples = linearization.batch();
         let mut rows = Array3::zeros((
             self.subject.particles,

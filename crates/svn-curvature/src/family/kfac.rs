@@ -14,6 +14,8 @@
 //! - J. Martens, R. Grosse, *Optimizing neural networks with Kronecker-factored approximate curvature*, ICML 2015.
 //! - R. Grosse, J. Martens, *A Kronecker-factored approximate Fisher matrix for convolution layers*, ICML 2016.
 
+use std::sync::Arc;
+
 use ndarray::{Array1, Array3, Axis};
 use svn_linalg::{
     BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint, SymmetricEigen,
@@ -140,6 +142,7 @@ impl Accumulate for KfacAccumulator {
         Ok(Kfac {
             layers,
             subject: self.subject,
+            bases: Arc::new(()),
         })
     }
 }
@@ -210,6 +213,8 @@ pub struct Kfac {
     /// By layer, then particle.
     layers: Vec<Vec<Layer>>,
     subject: Subject,
+    /// Shared by clones: one token for one set of eigenbases.
+    bases: Arc<()>,
 }
 
 impl Kfac {
@@ -241,6 +246,10 @@ impl Kfac {
             });
         }
         self.blocks_with(particle, |layer| layer.balanced(damping))
+    }
+
+    pub(super) fn bases(&self) -> &Arc<()> {
+        &self.bases
     }
 
     pub(super) fn subject(&self) -> &Subject {
