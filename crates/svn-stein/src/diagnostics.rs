@@ -31,12 +31,22 @@ pub fn kernel_stein_discrepancy(
     for p in 0..n {
         for q in 0..=p {
             let (mut square, mut scores, mut drift) = (0.0, 0.0, 0.0);
-            for i in 0..d {
-                let delta = particles[(p, i)] - particles[(q, i)];
-                square += delta * delta;
-                scores += score[(p, i)] * score[(q, i)];
-                drift += (score[(p, i)] - score[(q, i)]) * delta;
-            }
+            let rows = [
+                particles.row(p),
+                particles.row(q),
+                score.row(p),
+                score.row(q),
+            ];
+            ndarray::Zip::from(&rows[0])
+                .and(&rows[1])
+                .and(&rows[2])
+                .and(&rows[3])
+                .for_each(|x, y, s, t| {
+                    let delta = x - y;
+                    square += delta * delta;
+                    scores += s * t;
+                    drift += (s - t) * delta;
+                });
             let base = scale + square;
             let k = base.sqrt().recip();
             let cube = k / base;

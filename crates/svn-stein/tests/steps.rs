@@ -6,6 +6,7 @@ use common::cases::*;
 use common::*;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, array};
 use ndarray_linalg::Solve;
+use svn_stein::Bandwidth;
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::{
     Coordinates, Coupling, Damping, FirstOrder, Kernel, KernelGram, KernelSettings, Lift, Method,
@@ -392,4 +393,91 @@ fn adaptive_damping_backtracks_and_converges_on_an_underestimated_curvature() {
     }
     assert!(shortened, "the case is meant to need backtracking");
     assert!(last > -1e-3, "not converged: {last}");
+}
+
+/// A rotating score, `s(x, y) = (−y, x)`, with hardly any curvature: the field of a rotation is where `exact` is most
+/// negative (its part `tr (∇w)²` is −2 for an infinitesimal rotation `w`).
+struct Swirl(Array2<f64>);
+
+impl Score for Swirl {
+    fn dim(&self) -> usize {
+        2
+    }
+
+    fn score_into(
+        &mut self,
+        particles: ArrayView2<'_, f64>,
+        mut log_density: ArrayViewMut1<'_, f64>,
+        mut score: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), TargetError> {
+        log_density.fill(0.0);
+        score.column_mut(0).assign(&(-&particles.column(1)));
+        score.column_mut(1).assign(&particles.column(0));
+        Ok(())
+    }
+}
+
+impl Curved for Swirl {
+    fn curvature_into(
+        &mut self,
+        particles: ArrayView2<'_, f64>,
+        log_density: ArrayViewMut1<'_, f64>,
+        score: ArrayViewMut2<'_, f64>,
+    ) -> Result<Curvature<'_>, TargetError> {
+        self.score_into(particles, log_density, score)?;
+        self.0 = Array2::from_elem(particles.dim(), 0.01);
+        Ok(Curvature::Diagonal(self.0.view()))
+    }
+}
+
+/// Where `exact` is indefinite its solution can lead uphill in KL divergence; the damping is raised until it does not.
+#[test]
+fn exact_coupling_takes_descent_directions_only() {
+    let n = 6;
+    let kernel = KernelSettings {
+        metric: Metric::Identity,
+        bandwidth: Bandwidth::Fixed(4.0),
+        ..KernelSettings::default()
+    };
+    let rate = 1e-6;
+    let mut raised = 0;
+    for seed in 0..10 {
+        let x = normals(seed, (n, 2));
+        let settings = Newton {
+            coupling: Coupling::Exact,
+            kernel: kernel.clone(),
+            rate: Rate::constant(rate),
+            ..Newton::default()
+        };
+        let mut sampler = Sampler::new(Method::Svn(settings)).unwrap();
+        let mut state = sampler.init(x.clone(), 0).unwrap();
+        let info = sampler
+            .step(&mut state, &mut Swirl(Array2::zeros((0, 0))))
+            .unwrap();
+        raised += usize::from(info.damping > 0.0);
+        // V = K α, so α = K⁻¹ V, and the change of the KL divergence per unit step is −Σ α·v.
+        let mut gram = KernelGram::new(n, 2);
+        gram.update(&kernel, x.view(), None).unwrap();
+        let score = ndarray::stack![Axis(1), -&x.column(1), x.column(0)];
+        let (mut repulsion, mut field) = (Array2::zeros((n, 2)), Array2::zeros((n, 2)));
+        let _ = svgd_into(
+            &gram,
+            score.view(),
+            1.0,
+            repulsion.view_mut(),
+            field.view_mut(),
+        );
+        let step = (&state.particles() - &x) / rate;
+        let slope: f64 = (0..2)
+            .map(|i| {
+                let alpha = gram.kernel().to_owned().solve(&step.column(i)).unwrap();
+                alpha.dot(&field.column(i))
+            })
+            .sum();
+        assert!(slope > 0.0, "seed {seed}: {slope}");
+    }
+    assert!(
+        raised > 0,
+        "the cases are meant to be indefinite now and then"
+    );
 }

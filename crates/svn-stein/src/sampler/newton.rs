@@ -15,10 +15,10 @@ use crate::state::State;
 use crate::system::{RowGram, SolveInfo, SvnSystem};
 use crate::target::Curvature;
 
-/// Times the damping is raised when the system is singular.
+/// Times the damping is raised when the system is singular or its solution no descent direction.
 const ATTEMPTS: usize = 12;
 
-/// The Newton system solved, with more damping where it was singular.
+/// The Newton system solved, with more damping where it was singular or led uphill.
 struct Solved {
     solve: SolveInfo,
     trust_scale: Array1<f64>,
@@ -176,18 +176,22 @@ fn solve(
             }
             system.solve_into(direction.view(), newton.solver, rows, alpha.view_mut())
         };
-        match once() {
-            Ok(info) => break info,
-            Err(error @ SteinError::Singular { .. }) if attempt < ATTEMPTS => {
-                let raised = newton.damping.raise(state.damping, curvature.scale());
-                if raised <= state.damping {
-                    return Err(error);
-                }
-                state.damping = raised;
-                attempt += 1;
-            }
+        let (error, size) = match once() {
+            Ok(info) if descends(direction, alpha) || attempt == ATTEMPTS => break info,
+            Ok(info) => (None, info.size),
+            Err(error @ SteinError::Singular { .. }) if attempt < ATTEMPTS => (Some(error), 0),
             Err(error) => return Err(error),
+        };
+        let raised = newton.damping.raise(state.damping, curvature.scale());
+        if raised <= state.damping {
+            return Err(error.unwrap_or_else(|| SteinError::Singular {
+                coupling: newton.coupling.name(),
+                size,
+                reason: "its solution increases the KL divergence at the largest damping".into(),
+            }));
         }
+        state.damping = raised;
+        attempt += 1;
     };
     match newton.lift {
         Lift::Kernel => general_mat_mul(1.0, &kernel.kernel, alpha, 0.0, direction),
@@ -218,4 +222,11 @@ fn solve(
         }
     }
     Ok(Solved { solve, trust_scale })
+}
+
+/// Whether moving along `α` lowers the KL divergence to first order, `Σ_m α_m·v_m > 0`; the indefinite `exact` coupling
+/// and iterations that were cut short need not.
+fn descends(field: &Array2<f64>, alpha: &Array2<f64>) -> bool {
+    let slope: f64 = field.iter().zip(alpha).map(|(v, a)| v * a).sum();
+    slope > 0.0 || field.iter().all(|&v| v == 0.0)
 }

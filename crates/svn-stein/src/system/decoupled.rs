@@ -11,6 +11,7 @@
 //! preconditioner, and for a well-conditioned `K` nearly the inverse: `N` factors of size `R` instead of one of `N R`.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use rayon::prelude::*;
 use svn_linalg::{Cholesky, CholeskyParams, Factor, SymmetricEigen};
 
 use super::SvnSystem;
@@ -91,7 +92,9 @@ impl<'s> Decoupled<'s> {
                 }
                 rows.update(low.rows, system.kernel.transformed, |p, q| p == q);
                 let r = low.rows.dim().1;
+                let rows = &*rows;
                 let cholesky = (0..n)
+                    .into_par_iter()
                     .map(|p| {
                         if r == 0 || low.weight == 0.0 {
                             return Ok(None);

@@ -120,7 +120,10 @@ pub(super) fn preconditioned(
 ///
 /// Along an eigenvector of `H_p` with a small eigenvalue the defect `η` of the kernel root enters squared and
 /// multiplied by the condition number of `H_p + λ I`.
-fn nearly_decouples(system: &SvnSystem<'_>, low: &LowRank<'_>) -> Result<bool, SteinError> {
+pub(super) fn nearly_decouples(
+    system: &SvnSystem<'_>,
+    low: &LowRank<'_>,
+) -> Result<bool, SteinError> {
     let mu = low.shift + system.damping;
     if mu <= 0.0 {
         return Ok(false);

@@ -245,7 +245,7 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        let solver = self.choose(solver);
+        let solver = self.choose(solver)?;
         let info = match solver {
             Solver::Cg {
                 tolerance,
@@ -277,25 +277,30 @@ impl<'a> SvnSystem<'a> {
         }
     }
 
-    fn choose(&self, solver: Solver) -> Solver {
+    fn choose(&self, solver: Solver) -> Result<Solver, SteinError> {
         if solver != Solver::Auto {
-            return solver;
+            return Ok(solver);
         }
         let (n, d) = self.shape();
         let block = self.coupling == Coupling::BlockDiagonal || self.is_decoupled();
         let size = match &self.curvature {
+            Curvature::LowRank(low) if self.is_decoupled() => low.rows.dim().1,
+            Curvature::LowRank(low) if !block && direct::nearly_decouples(self, low)? => {
+                low.rows.dim().1
+            }
             Curvature::LowRank(low) => n * low.rows.dim().1,
             Curvature::Diagonal(_) | Curvature::Factored(_) => n,
             Curvature::Dense(_) if block => d,
             Curvature::Dense(_) => n * d,
         };
-        if size <= DIRECT_LIMIT && (block || rank(self.coupling, n) <= REPULSION_LIMIT) {
+        let direct = size <= DIRECT_LIMIT && (block || rank(self.coupling, n) <= REPULSION_LIMIT);
+        Ok(if direct {
             Solver::Direct
         } else {
             Solver::Preconditioned {
                 tolerance: 1e-6,
                 max_iterations: 200,
             }
-        }
+        })
     }
 }

@@ -19,7 +19,8 @@ const TILE: usize = 32;
 /// Inner products of the curvature rows.
 #[derive(Debug, Clone, Default)]
 pub struct RowGram {
-    rows: Array2<f64>,
+    /// Blocks `E_p,q`, row-major; empty until one is needed.
+    blocks: Vec<Array2<f64>>,
     cross: Array2<f64>,
     transformed: Array2<f64>,
     fingerprints: Vec<[u64; 2]>,
@@ -43,7 +44,7 @@ impl RowGram {
         let (n, r, d) = rows.dim();
         if (self.particles, self.count, self.dim) != (n, r, d) {
             *self = Self {
-                rows: Array2::zeros((n * r, n * r)),
+                blocks: vec![Array2::zeros((0, 0)); n * n],
                 cross: Array2::zeros((n * r, n)),
                 transformed: Array2::zeros((n, n)),
                 fingerprints: vec![[0; 2]; n * r],
@@ -65,6 +66,11 @@ impl RowGram {
                     self.valid[at] &= !stale;
                     self.valid[mirror] = self.valid[at];
                     continue;
+                }
+                for block in [at, mirror] {
+                    if self.blocks[block].nrows() != r {
+                        self.blocks[block] = Array2::zeros((r, r));
+                    }
                 }
                 let jq = rows.index_axis(Axis(0), q);
                 for i in 0..tiles {
@@ -114,14 +120,11 @@ impl RowGram {
         let product = jp
             .slice(s![a.clone(), ..])
             .dot(&jq.slice(s![b.clone(), ..]).t());
-        let (left, right) = (
-            p * r + a.start..p * r + a.end,
-            q * r + b.start..q * r + b.end,
-        );
-        self.rows
-            .slice_mut(s![right.clone(), left.clone()])
+        let n = self.particles;
+        self.blocks[q * n + p]
+            .slice_mut(s![b.clone(), a.clone()])
             .assign(&product.t());
-        self.rows.slice_mut(s![left, right]).assign(&product);
+        self.blocks[p * n + q].slice_mut(s![a, b]).assign(&product);
     }
 
     /// Take the fingerprints of all rows; true for every tile (particle-major) with a row that changed.
@@ -142,10 +145,9 @@ impl RowGram {
         changed
     }
 
-    /// Block `E_p,q`, `R × R`.
+    /// Block `E_p,q`, `R × R`; it must have been needed in the last update.
     pub(super) fn block(&self, p: usize, q: usize) -> ArrayView2<'_, f64> {
-        let r = self.count;
-        self.rows.slice(s![p * r..(p + 1) * r, q * r..(q + 1) * r])
+        self.blocks[p * self.particles + q].view()
     }
 
     /// `J_p Yᵀ`, `R × N`.
