@@ -62,7 +62,7 @@ pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
     Array::from_shape_vec(IxDyn(&shape), values)
         .and_then(|array| array.into_dimensionality())
         .map_err(|_| {
-            let expected = format!("{} dimensions", D::NDIM.unwrap_or(shape.len()));
+            let expected = format!("with {} dimensions", D::NDIM.unwrap_or(shape.len()));
             CurvatureError::Shape {
                 what: "tensor",
                 expected,
@@ -77,7 +77,7 @@ pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
 /// Another shape; a tensor that is not of floating-point kind.
 pub fn copy_into<D: Dimension>(tensor: &Tensor, mut out: ArrayViewMut<'_, f64, D>) -> Result<()> {
     let expected: Vec<i64> = out.shape().iter().map(|&s| s as i64).collect();
-    check_shape("tensor", &tensor.size(), &expected, "shape of the array")?;
+    check_shape("tensor", &tensor.size(), &expected, "that of the array")?;
     if let Some(mut alias) = alias_mut(&mut out)? {
         check_float(tensor)?;
         tch::no_grad(|| alias.f_copy_(tensor))?;

@@ -10,7 +10,7 @@ use ndarray::{Array2, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use svn_curvature::{
-    Accumulate, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Kfac,
+    Accumulate, Diag, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Kfac,
     KfacAccumulator, Linearization, Loss, ParticleCurvature,
 };
 use tch::Tensor;
@@ -30,6 +30,12 @@ fn full(lin: &Linearization, root: &Tensor) -> Full {
 
 fn kfac(lin: &Linearization, root: &Tensor) -> Kfac {
     let mut accumulator = KfacAccumulator::new(lin).unwrap();
+    accumulator.accumulate(lin, root).unwrap();
+    accumulator.finish().unwrap()
+}
+
+fn diag(lin: &Linearization, root: &Tensor) -> Diag {
+    let mut accumulator = DiagAccumulator::new(lin).unwrap();
     accumulator.accumulate(lin, root).unwrap();
     accumulator.finish().unwrap()
 }
@@ -101,9 +107,7 @@ fn full_equals_the_hessian_by_double_backward_where_the_network_is_linear_in_its
 #[test]
 fn diag_equals_the_diagonal_of_dense_curvature() {
     for_all(SAMPLES, |name, _, lin, root, reference| {
-        let mut accumulator = DiagAccumulator::new(lin).unwrap();
-        accumulator.accumulate(lin, root).unwrap();
-        let diag = accumulator.finish().unwrap();
+        let diag = diag(lin, root);
         let error = relative_error(
             &svn_curvature::convert::tensor(diag.diagonal()).unwrap(),
             &reference.diagonal(0, 1, 2).contiguous(),
@@ -208,7 +212,8 @@ fn every_family_restricted_to_the_last_layer_is_the_last_block_of_the_whole() {
             let start = lin.dim() - last.dim();
             dense.slice(s![start.., start..]).to_owned()
         };
-        let pairs: [(Box<dyn ParticleCurvature>, Box<dyn ParticleCurvature>); 3] = [
+        let pairs: [(Box<dyn ParticleCurvature>, Box<dyn ParticleCurvature>); 4] = [
+            (Box::new(diag(&last, root)), Box::new(diag(lin, root))),
             (Box::new(full(&last, root)), Box::new(full(lin, root))),
             (Box::new(kfac(&last, root)), Box::new(kfac(lin, root))),
             (Box::new(ekfac(&last, root)), Box::new(ekfac(lin, root))),
@@ -285,9 +290,7 @@ fn monte_carlo_and_empirical_roots_serve_every_family() {
             .unwrap();
         for root in [drawn, loss.empirical_root(lin.outputs(), &y).unwrap()] {
             let full = full(&lin, &root);
-            let mut diag = DiagAccumulator::new(&lin).unwrap();
-            diag.accumulate(&lin, &root).unwrap();
-            let diag = diag.finish().unwrap();
+            let diag = diag(&lin, &root);
             let ekfac = ekfac(&lin, &root);
             for p in 0..PARTICLES as usize {
                 let dense = full.dense(p).unwrap();
@@ -336,7 +339,8 @@ fn single_precision_curvature_agrees_with_double() {
 fn damped_factors_solve_the_damped_system_and_balanced_damping_is_the_kronecker_product_it_says() {
     let damping = 0.3;
     for_all(SAMPLES, |name, case, lin, root, _| {
-        let families: [Box<dyn ParticleCurvature>; 3] = [
+        let families: [Box<dyn ParticleCurvature>; 4] = [
+            Box::new(diag(lin, root)),
             Box::new(full(lin, root)),
             Box::new(kfac(lin, root)),
             Box::new(ekfac(lin, root)),
