@@ -194,6 +194,11 @@ impl Sampler {
                 expected: vec![n, dim],
             });
         }
+        // Again here, since a state may come from a file.
+        check_particles(state.particles.view())?;
+        if let Method::LlSvn { coordinates, .. } = &self.method {
+            coordinates.validate(d)?;
+        }
         if state.anchor.dim() != (n, d) {
             let found = state.anchor.shape().to_vec();
             return Err(SteinError::Shape {
