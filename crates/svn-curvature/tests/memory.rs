@@ -16,6 +16,7 @@ fn peak() -> Option<usize> {
 
 #[test]
 fn lenet_needs_a_fraction_of_the_per_sample_jacobian() {
+    tch::set_num_threads(1);
     let layers = vec![
         Layer::Conv2d(Conv2d::new(1, 6, [5, 5]).padding([2, 2])),
         Layer::relu(),

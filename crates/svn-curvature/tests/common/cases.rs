@@ -30,6 +30,8 @@ pub fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
 
 /// The architectures every family and every product is checked on; all with `outputs` outputs.
 pub fn cases(outputs: usize) -> Vec<Case> {
+    // Tiny tensors, and the tests themselves run in parallel: more threads only wait for each other.
+    tch::set_num_threads(1);
     let act = Layer::Activation;
     let no_bias = |inputs, outputs| Layer::Linear {
         inputs,
