@@ -1,4 +1,5 @@
-//! Bayesian neural networks as targets for particle inference.
+#![doc = include_str!("../README.md")]
+//!
 //!
 //! ```text
 //! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Ensemble → Prediction

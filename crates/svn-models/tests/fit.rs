@@ -1,0 +1,183 @@
+//! Training: every method learns, the best epoch is what is given back, and a seed decides everything.
+
+use approx::assert_relative_eq;
+use ndarray::{Array1, Array2};
+use svn_models::Rows;
+use svn_models::curvature::Activation;
+use svn_models::fit::{Fit, FitSettings, NoiseModel, fit};
+use svn_models::stein::{
+    Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, Method, Newton, Rate,
+};
+
+fn rows(n: usize, shift: f64) -> Rows {
+    let x = Array2::from_shape_fn((n, 1), |(i, _)| -1.5 + 3.0 * (i as f64 + shift) / n as f64);
+    let y: Array1<f64> = x.column(0).mapv(|x| (2.0 * x).sin());
+    Rows::new(x, y).unwrap()
+}
+
+fn newton(coupling: Coupling) -> Method {
+    Method::Svn(Newton {
+        coupling,
+        rate: Rate::constant(0.3),
+        damping: Damping::Constant(10.0),
+        trust_region: Some(2.0),
+        ..Newton::default()
+    })
+}
+
+fn methods() -> Vec<(&'static str, Method)> {
+    let step = FirstOrder::adam(0.03);
+    let kernel = KernelSettings::default();
+    vec![
+        ("ensemble", Method::Ensemble { step }),
+        (
+            "wgd",
+            Method::Wgd {
+                kernel: kernel.clone(),
+                estimator: DensityEstimator::Kde,
+                step,
+            },
+        ),
+        ("svgd", Method::Svgd { kernel, step }),
+        ("svn gram", newton(Coupling::Gram)),
+        ("svn block-diagonal", newton(Coupling::BlockDiagonal)),
+        ("svn block-repulsion", newton(Coupling::BlockRepulsion)),
+    ]
+}
+
+fn settings(method: Method, noise: NoiseModel) -> FitSettings {
+    FitSettings {
+        method,
+        hidden: vec![15, 10],
+        activation: Activation::Tanh,
+        noise,
+        prior_precision: 0.5,
+        particles: 3,
+        epochs: 25,
+        batch_size: 12,
+        accumulated_batches: 3,
+        seed: 4,
+    }
+}
+
+fn train(settings: &FitSettings) -> Fit {
+    fit(settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {}).unwrap()
+}
+
+/// Targets have variance near ½; the constant predictor's NLL is about ½ ln(2π e ½) = 1.07. A method that learns at all
+/// is far below it after 100 steps.
+#[test]
+fn every_method_learns_a_sine_under_both_noise_models() {
+    for noise in [NoiseModel::Homoscedastic, NoiseModel::Heteroscedastic] {
+        for (name, method) in methods() {
+            let fit = train(&settings(method, noise));
+            let validation = rows(20, 0.25);
+            let nll = fit
+                .ensemble
+                .predict(validation.features())
+                .unwrap()
+                .negative_log_likelihood(validation.targets());
+            assert!(nll < 0.6, "{name} with {noise:?}: validation NLL {nll}");
+        }
+    }
+}
+
+#[test]
+fn the_ensemble_given_back_is_that_of_the_best_validation_epoch() {
+    for (name, method) in methods() {
+        let fit = train(&settings(method, NoiseModel::Homoscedastic));
+        let scores: Vec<f64> = fit
+            .history
+            .iter()
+            .map(|epoch| epoch.validation_nll.unwrap())
+            .collect();
+        let best = scores.iter().copied().fold(f64::INFINITY, f64::min);
+        assert_eq!(scores[fit.best_epoch - 1], best, "{name}");
+        let validation = rows(20, 0.25);
+        let again = fit
+            .ensemble
+            .predict(validation.features())
+            .unwrap()
+            .negative_log_likelihood(validation.targets());
+        assert_relative_eq!(again, best, max_relative = 1e-12);
+    }
+}
+
+#[test]
+fn one_seed_gives_one_ensemble_and_another_seed_another() {
+    let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+    settings.epochs = 3;
+    let first = train(&settings);
+    assert_eq!(
+        first.ensemble.particles(),
+        train(&settings).ensemble.particles()
+    );
+    settings.seed += 1;
+    assert_ne!(
+        first.ensemble.particles(),
+        train(&settings).ensemble.particles()
+    );
+}
+
+#[test]
+fn particles_start_and_stay_different() {
+    for (name, method) in methods() {
+        let fit = train(&settings(method, NoiseModel::Homoscedastic));
+        let particles = fit.ensemble.particles();
+        let distance = (&particles.row(0) - &particles.row(1)).mapv(f64::abs).sum();
+        assert!(distance > 1.0, "{name}: {distance}");
+    }
+}
+
+#[test]
+fn one_particle_is_enough() {
+    for (name, method) in methods() {
+        let mut settings = settings(method, NoiseModel::Heteroscedastic);
+        settings.particles = 1;
+        let fit = train(&settings);
+        assert!(
+            fit.history
+                .iter()
+                .all(|epoch| epoch.validation_nll.is_some()),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn settings_out_of_range_are_named() {
+    let message = |change: fn(&mut FitSettings)| {
+        let mut settings = settings(newton(Coupling::Gram), NoiseModel::Homoscedastic);
+        change(&mut settings);
+        fit(&settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {})
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        message(|s| s.particles = 0),
+        "particles is 0; expected at least 1"
+    );
+    assert_eq!(
+        message(|s| s.batch_size = 41),
+        "batch size is 41; expected at most the number of training rows, 40"
+    );
+    assert_eq!(
+        message(|s| s.prior_precision = -1.0),
+        "prior precision is -1; expected a positive number"
+    );
+    assert_eq!(
+        message(|s| s.hidden = vec![0]),
+        "width of layer 1 is 0; expected at least 1"
+    );
+}
+
+#[test]
+fn data_that_are_not_finite_are_refused_with_their_row() {
+    let mut x = Array2::zeros((3, 2));
+    x[[2, 1]] = f64::NAN;
+    let error = Rows::new(x, Array1::zeros(3)).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "row 2 of the features is not finite; drop or impute it before training"
+    );
+}
