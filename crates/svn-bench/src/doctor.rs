@@ -41,7 +41,8 @@ impl Check {
 /// What either library reports of its own accord.
 pub fn self_check() -> anyhow::Result<Vec<Check>> {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
-    let mut random = || Array2::from_shape_simple_fn((ORDER, ORDER), || rng.random_range(-1.0..1.0));
+    let mut random =
+        || Array2::from_shape_simple_fn((ORDER, ORDER), || rng.random_range(-1.0..1.0));
     let (a, b): (Array2<f64>, Array2<f64>) = (random(), random());
     let symmetric = &a + &a.t();
     let reference = product_by_loops(&a, &b);
@@ -54,26 +55,47 @@ pub fn self_check() -> anyhow::Result<Vec<Check>> {
     let torch_vectors: Array2<f64> = convert::array(&torch_vectors)?;
 
     Ok(vec![
-        Check { name: "OpenBLAS GEMM", residual: largest(&(a.dot(&b) - &reference)) / ORDER as f64 },
-        Check { name: "OpenBLAS eigh", residual: eigen_residual(&symmetric, &values, &vectors) },
-        Check { name: "libtorch GEMM", residual: largest(&(torch_product - &reference)) / ORDER as f64 },
-        Check { name: "libtorch eigh", residual: eigen_residual(&symmetric, &torch_values, &torch_vectors) },
+        Check {
+            name: "OpenBLAS GEMM",
+            residual: largest(&(a.dot(&b) - &reference)) / ORDER as f64,
+        },
+        Check {
+            name: "OpenBLAS eigh",
+            residual: eigen_residual(&symmetric, &values, &vectors),
+        },
+        Check {
+            name: "libtorch GEMM",
+            residual: largest(&(torch_product - &reference)) / ORDER as f64,
+        },
+        Check {
+            name: "libtorch eigh",
+            residual: eigen_residual(&symmetric, &torch_values, &torch_vectors),
+        },
     ])
 }
 
 fn product_by_loops(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
-    Array2::from_shape_fn((ORDER, ORDER), |(i, j)| (0..ORDER).map(|k| a[[i, k]] * b[[k, j]]).sum())
+    Array2::from_shape_fn((ORDER, ORDER), |(i, j)| {
+        (0..ORDER).map(|k| a[[i, k]] * b[[k, j]]).sum()
+    })
 }
 
 fn eigen_residual(a: &Array2<f64>, values: &Array1<f64>, vectors: &Array2<f64>) -> f64 {
     let times = product_by_loops(a, vectors) - vectors * values;
-    let orthogonality = product_by_loops(&vectors.t().to_owned(), vectors) - Array2::<f64>::eye(ORDER);
+    let orthogonality =
+        product_by_loops(&vectors.t().to_owned(), vectors) - Array2::<f64>::eye(ORDER);
     (largest(&times) / (ORDER as f64 * largest(a))).max(largest(&orthogonality))
 }
 
 /// Largest magnitude; NaN counts as infinite.
 fn largest(a: &Array2<f64>) -> f64 {
-    a.iter().fold(0.0, |m: f64, v| if v.is_nan() { f64::INFINITY } else { m.max(v.abs()) })
+    a.iter().fold(0.0, |m: f64, v| {
+        if v.is_nan() {
+            f64::INFINITY
+        } else {
+            m.max(v.abs())
+        }
+    })
 }
 
 #[cfg(test)]
@@ -89,7 +111,13 @@ mod tests {
 
     #[test]
     fn a_wrong_residual_fails() {
-        assert!(!Check { name: "x", residual: f64::INFINITY }.passed());
+        assert!(
+            !Check {
+                name: "x",
+                residual: f64::INFINITY
+            }
+            .passed()
+        );
         assert_eq!(largest(&ndarray::array![[0.0, f64::NAN]]), f64::INFINITY);
     }
 }

@@ -7,7 +7,11 @@ use super::{DONE, FAILED};
 /// Print what is in use and the residuals of both libraries.
 pub(super) fn run() -> u8 {
     println!("openblas   {}", svn_linalg::threads::blas_config());
-    println!("threads    OpenBLAS {}, libtorch {}", svn_linalg::threads::blas_threads(), tch::get_num_threads());
+    println!(
+        "threads    OpenBLAS {}, libtorch {}",
+        svn_linalg::threads::blas_threads(),
+        tch::get_num_threads()
+    );
     println!("cuda       {}", cuda());
     let checks = match self_check() {
         Ok(checks) => checks,
@@ -18,9 +22,16 @@ pub(super) fn run() -> u8 {
     };
     for check in &checks {
         let verdict = if check.passed() { "ok" } else { "WRONG" };
-        println!("{:<16} relative residual {:.1e}  {verdict}", check.name, check.residual);
+        println!(
+            "{:<16} relative residual {:.1e}  {verdict}",
+            check.name, check.residual
+        );
     }
-    let wrong: Vec<&str> = checks.iter().filter(|check| !check.passed()).map(|check| check.name).collect();
+    let wrong: Vec<&str> = checks
+        .iter()
+        .filter(|check| !check.passed())
+        .map(|check| check.name)
+        .collect();
     if wrong.is_empty() {
         return DONE;
     }
