@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::args::BenchUci;
 use super::progress::Progress;
-use super::{DONE, FAILED, Outcome, RunnerFactory, table};
+use super::{DONE, FAILED, Outcome, RunnerFactory, print, table};
 use crate::data::{Manifest, SearchPath};
 use crate::experiment::uci::{self, Plan};
 use crate::record::RecordStore;
@@ -42,20 +42,23 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
         .filter(|row| plan.groups.iter().any(|group| group.config == row.config))
         .collect();
     for grid in report::grids(&ours, report::Detail::Brief) {
-        println!("{}", table::render(&grid));
+        print::out(format_args!("{}", table::render(&grid)));
     }
-    println!("{}", arguments.out.join("report.md").display());
+    print::out(format_args!(
+        "{}",
+        arguments.out.join("report.md").display()
+    ));
     for failure in &finished.failures {
-        eprintln!("failed: {}: {}", failure.job, failure.message);
+        print::error(format_args!("failed: {}: {}", failure.job, failure.message));
     }
     if finished.failures.is_empty() {
         return Ok(DONE);
     }
-    eprintln!(
+    print::error(format_args!(
         "error: {} of {} runs failed; a rerun tries them again",
         finished.failures.len(),
         plan.jobs()
-    );
+    ));
     Ok(FAILED)
 }
 

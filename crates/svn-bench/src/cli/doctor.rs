@@ -2,30 +2,35 @@
 
 use crate::doctor::self_check;
 
-use super::{DONE, FAILED};
+use super::{DONE, FAILED, print};
 
 /// Print what is in use and the residuals of both libraries.
 pub(super) fn run() -> u8 {
-    println!("openblas   {}", svn_linalg::threads::blas_config());
-    println!(
+    print::out(format_args!(
+        "openblas   {}",
+        svn_linalg::threads::blas_config()
+    ));
+    print::out(format_args!(
         "threads    OpenBLAS {}, libtorch {}",
         svn_linalg::threads::blas_threads(),
         tch::get_num_threads()
-    );
-    println!("cuda       {}", cuda());
+    ));
+    print::out(format_args!("cuda       {}", cuda()));
     let checks = match self_check() {
         Ok(checks) => checks,
         Err(error) => {
-            eprintln!("error: the numeric self-check could not run: {error}");
+            print::error(format_args!(
+                "error: the numeric self-check could not run: {error}"
+            ));
             return FAILED;
         }
     };
     for check in &checks {
         let verdict = if check.passed() { "ok" } else { "WRONG" };
-        println!(
+        print::out(format_args!(
             "{:<16} relative residual {:.1e}  {verdict}",
             check.name, check.residual
-        );
+        ));
     }
     let wrong: Vec<&str> = checks
         .iter()
@@ -35,10 +40,10 @@ pub(super) fn run() -> u8 {
     if wrong.is_empty() {
         return DONE;
     }
-    eprintln!(
+    print::error(format_args!(
         "error: {} is wrong on this processor; for OpenBLAS set OPENBLAS_CORETYPE=Haswell or install a newer one",
         wrong.join(" and ")
-    );
+    ));
     FAILED
 }
 

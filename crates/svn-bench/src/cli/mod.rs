@@ -3,6 +3,7 @@
 mod args;
 mod bench_uci;
 mod doctor;
+mod print;
 mod progress;
 mod table;
 
@@ -37,7 +38,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, runner: RunnerFactory<
     match result {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: {error}");
+            print::error(format_args!("error: {error}"));
             if error.is_input() { BAD_INPUT } else { FAILED }
         }
     }
@@ -65,7 +66,7 @@ fn usage(error: &clap::Error) -> u8 {
         .map(str::trim)
         .collect::<Vec<_>>()
         .join(" ");
-    eprintln!("{line}; see --help");
+    print::error(format_args!("{line}; see --help"));
     BAD_INPUT
 }
 

@@ -51,7 +51,7 @@ impl Progress {
     /// A line above the bars, or on standard error without them.
     fn line(&self, text: &str) {
         if self.bars.is_hidden() || self.quiet {
-            eprintln!("{text}");
+            super::print::error(format_args!("{text}"));
         } else {
             // As in `clear`.
             let _ = self.bars.println(text);
