@@ -32,6 +32,14 @@ pub enum ModelError {
         /// Row, counted from 0.
         row: usize,
     },
+    /// No epoch ended with finite predictions of the validation rows.
+    #[error(
+        "after none of the {epochs} epochs were the validation predictions finite; lower the step size or raise the damping"
+    )]
+    Diverged {
+        /// Epochs that were run.
+        epochs: usize,
+    },
     /// From the curvature layer.
     #[error(transparent)]
     Curvature(#[from] svn_curvature::CurvatureError),

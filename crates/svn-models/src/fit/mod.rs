@@ -120,11 +120,9 @@ pub fn fit(
         ..
     } = validation;
     let Some(best) = best else {
-        return Err(SteinError::NonFinite {
-            what: "prediction of the validation rows after every epoch",
-            particle: 0,
-        }
-        .into());
+        return Err(ModelError::Diverged {
+            epochs: history.len(),
+        });
     };
     Ok(Fit {
         ensemble: best.ensemble,
