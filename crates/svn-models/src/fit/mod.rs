@@ -13,7 +13,7 @@ use crate::posterior::{Posterior, PosteriorSettings};
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use report::EpochSums;
 use std::time::{Duration, Instant};
-use svn_stein::{Sampler, SteinError, Stop, run};
+use svn_stein::{Sampler, Stop, run};
 use tch::Device;
 use validation::Validation;
 
