@@ -8,6 +8,16 @@ use svn_curvature::{LayeredRows, Linearization, Sequential, convert};
 use svn_stein::{Curvature, Curved, LowRank, Score, TargetError};
 use tch::{Device, Kind, Tensor};
 
+/// How curvature rows are kept; the curvature is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowStorage {
+    /// As layer inputs and cotangents where the network has that form: little memory, fast for couplings that solve
+    /// particle by particle.
+    ByLayer,
+    /// Written out: for block-diagonal coupling, whose systems mix the rows of all particles.
+    WrittenOut,
+}
+
 /// How a [`Posterior`] sees its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PosteriorSettings {
@@ -19,6 +29,8 @@ pub struct PosteriorSettings {
     pub accumulated_batches: usize,
     /// Whether a common noise level follows the residuals.
     pub learn_noise: bool,
+    /// How curvature rows are kept.
+    pub storage: RowStorage,
     /// Seed of the order of the rows.
     pub seed: u64,
     /// Where the network is evaluated.
@@ -46,7 +58,7 @@ pub struct Posterior {
 enum KeptRows {
     /// As layer inputs and cotangents.
     Layered(LayeredCurvature),
-    /// Written out, `N × R × d`, where a layer has several positions per sample.
+    /// Written out, `N × R × d`.
     Explicit(Array3<f64>),
 }
 
@@ -265,7 +277,11 @@ impl Posterior {
                 settings.accumulated_batches,
                 settings.batch_size.min(self.rows) * rank,
             );
-            let rows = match LayeredRows::new(linear, ring.capacity()) {
+            let by_layer = match settings.storage {
+                RowStorage::ByLayer => LayeredRows::new(linear, ring.capacity()),
+                RowStorage::WrittenOut => None,
+            };
+            let rows = match by_layer {
                 Some(rows) => KeptRows::Layered(LayeredCurvature {
                     rows,
                     weight,
