@@ -112,20 +112,15 @@ impl Observer for Progress {
 
     fn finished(&self, job: &JobLabel, record: &Record) {
         self.end(job);
-        if self.quiet {
-            return;
+        if !self.quiet {
+            let nll = record.metrics.get("nll").copied().flatten();
+            let nll = nll.map_or_else(|| "–".to_owned(), number);
+            let (best, seconds) = (record.best_epoch, record.timing.wall_s);
+            self.line(&format!(
+                "{job}: nll {nll}, best epoch {best}/{}, {seconds:.1} s",
+                record.epochs
+            ));
         }
-        let nll = record
-            .metrics
-            .get("nll")
-            .copied()
-            .flatten()
-            .map_or_else(|| "–".to_owned(), number);
-        let (best, seconds) = (record.best_epoch, record.timing.wall_s);
-        self.line(&format!(
-            "{job}: nll {nll}, best epoch {best}/{}, {seconds:.1} s",
-            record.epochs
-        ));
         let said = lock(&self.said);
         for warning in record.warnings.iter().filter(|text| !said.contains(*text)) {
             self.line(&format!("warning: {job}: {warning}"));
