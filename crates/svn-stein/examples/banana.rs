@@ -72,7 +72,6 @@ fn main() -> anyhow::Result<()> {
                 &format!("{name}, {steps} steps"),
                 left,
                 top,
-                &contours,
                 state.particles(),
             )?;
         }
@@ -83,7 +82,8 @@ fn main() -> anyhow::Result<()> {
     );
     let svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" \
-         font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n{panels}</svg>\n"
+         font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs><path id=\"contours\" \
+         d=\"{contours}\"/></defs>\n{panels}</svg>\n"
     );
     std::fs::write(&path, svg).with_context(|| format!("cannot write {path}"))?;
     println!("wrote {path}");
@@ -102,7 +102,6 @@ fn panel(
     title: &str,
     left: f64,
     top: f64,
-    contours: &str,
     particles: ArrayView2<'_, f64>,
 ) -> std::fmt::Result {
     writeln!(out, "<g transform=\"translate({left},{top})\">")?;
@@ -113,7 +112,7 @@ fn panel(
     writeln!(out, "<text x=\"0\" y=\"-8\">{title}</text>")?;
     writeln!(
         out,
-        "<path d=\"{contours}\" fill=\"none\" stroke=\"#7a9cc6\" stroke-width=\"0.8\"/>"
+        "<use href=\"#contours\" fill=\"none\" stroke=\"#7a9cc6\" stroke-width=\"0.8\"/>"
     )?;
     for row in particles.rows() {
         let (x, y) = place(row[0], row[1]);
@@ -129,7 +128,7 @@ fn panel(
 
 /// Lines of equal log density at these depths below the maximum, by marching squares.
 fn contours(depths: &[f64]) -> String {
-    const CELLS: usize = 160;
+    const CELLS: usize = 100;
     let x = |i: usize| X.0 + (X.1 - X.0) * i as f64 / CELLS as f64;
     let y = |j: usize| Y.0 + (Y.1 - Y.0) * j as f64 / CELLS as f64;
     let value = Array2::from_shape_fn((CELLS + 1, CELLS + 1), |(i, j)| {

@@ -1,8 +1,19 @@
-//! Small posteriors with known answers.
+//! Small posteriors with known answers: Gaussians, densities of the plane, logistic regression and a small network against
+//! long HMC runs, the hybrid Rosenbrock density against exact moments.
+//!
+//! `cargo test -p svn-stein --test posteriors -- --nocapture` prints a table for each; docs/posteriors.md keeps them.
 
+#[path = "posteriors/bnn.rs"]
+mod bnn;
 mod common;
+#[path = "posteriors/logistic.rs"]
+mod logistic;
 #[path = "common/planar.rs"]
 mod planar;
+#[path = "posteriors/reference.rs"]
+mod reference;
+#[path = "posteriors/rosenbrock.rs"]
+mod rosenbrock;
 
 use common::*;
 use ndarray::{Array1, Array2, Axis};
