@@ -6,7 +6,8 @@ use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::fit::{Fit, FitSettings, NoiseModel, fit};
 use svn_models::stein::{
-    Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, Method, Newton, Rate,
+    Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
+    Method, Newton, Rate,
 };
 
 fn rows(n: usize, shift: f64) -> Rows {
@@ -180,4 +181,46 @@ fn data_that_are_not_finite_are_refused_with_their_row() {
         error,
         "row 2 of the features is not finite; drop or impute it before training"
     );
+}
+
+/// Three batches are kept, so the oldest rows were written two steps ago.
+#[test]
+fn the_age_of_accumulated_curvature_is_reported() {
+    for (name, method) in methods() {
+        let newton = matches!(method, Method::Svn(_));
+        let mut settings = settings(method, NoiseModel::Homoscedastic);
+        settings.epochs = 2;
+        assert_eq!(
+            train(&settings).curvature_age,
+            newton.then_some(2),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_kernel_that_does_nothing_is_reported() {
+    for (bandwidth, expected) in [
+        (Bandwidth::Fixed(1e-9), Some(KernelWarning::Identity)),
+        (Bandwidth::Fixed(1e9), Some(KernelWarning::Constant)),
+        (Bandwidth::Median, None),
+    ] {
+        let kernel = KernelSettings {
+            bandwidth,
+            ..KernelSettings::default()
+        };
+        let method = Method::Svgd {
+            kernel,
+            step: FirstOrder::adam(0.03),
+        };
+        let mut settings = settings(method, NoiseModel::Homoscedastic);
+        settings.epochs = 2;
+        let fit = train(&settings);
+        assert!(
+            fit.history
+                .iter()
+                .all(|epoch| epoch.kernel_warning == expected),
+            "{bandwidth:?}"
+        );
+    }
 }

@@ -28,6 +28,8 @@ pub struct Fit {
     pub history: Vec<EpochReport>,
     /// Wall time of every step, validation left out.
     pub step_times: Vec<Duration>,
+    /// Age in steps of the oldest curvature rows at the last step; none for methods without curvature.
+    pub curvature_age: Option<usize>,
     /// Why the run ended before its last epoch, if it did; what was best until then is kept.
     pub stopped_early: Option<String>,
 }
@@ -130,6 +132,7 @@ pub fn fit(
         best_epoch: best.epoch,
         history,
         step_times,
+        curvature_age: posterior.curvature_age(),
         stopped_early,
     })
 }

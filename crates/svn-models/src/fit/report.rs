@@ -1,6 +1,7 @@
 //! What a training run tells of itself, epoch by epoch.
 
 use serde::{Deserialize, Serialize};
+use svn_stein::KernelWarning;
 
 /// State of a run after an epoch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -12,6 +13,8 @@ pub struct EpochReport {
     pub validation_nll: Option<f64>,
     /// Mean off-diagonal kernel value over the epoch; none for methods without a kernel.
     pub mean_kernel: Option<f64>,
+    /// Set if the kernel did nothing in more than half of the epoch's steps.
+    pub kernel_warning: Option<KernelWarning>,
     /// Repulsion over drive, mean over the epoch.
     pub repulsion_ratio: Option<f64>,
     /// Levenberg damping of the last step.
@@ -29,6 +32,8 @@ pub(super) struct EpochSums {
     kernel: f64,
     repulsion: f64,
     with_kernel: usize,
+    identity: usize,
+    constant: usize,
     trust: f64,
     damping: f64,
     rejected: usize,
@@ -41,6 +46,11 @@ impl EpochSums {
             self.with_kernel += 1;
             self.kernel += health.mean;
             self.repulsion += health.repulsion_ratio;
+            match health.warning {
+                Some(KernelWarning::Identity) => self.identity += 1,
+                Some(KernelWarning::Constant) => self.constant += 1,
+                _ => {}
+            }
         }
         self.trust += info.trust_scale.iter().sum::<f64>() / info.trust_scale.len().max(1) as f64;
         self.damping = info.damping;
@@ -55,10 +65,21 @@ impl EpochSums {
             epoch,
             validation_nll: validation_nll.is_finite().then_some(validation_nll),
             mean_kernel: mean(sums.kernel),
+            kernel_warning: sums.kernel_warning(),
             repulsion_ratio: mean(sums.repulsion),
             damping: sums.damping,
             trust_scale: sums.trust / sums.steps.max(1) as f64,
             rejected: sums.rejected,
         }
+    }
+
+    fn kernel_warning(&self) -> Option<KernelWarning> {
+        [
+            (self.identity, KernelWarning::Identity),
+            (self.constant, KernelWarning::Constant),
+        ]
+        .into_iter()
+        .find(|(steps, _)| 2 * steps > self.steps)
+        .map(|(_, warning)| warning)
     }
 }

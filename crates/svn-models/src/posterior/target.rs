@@ -119,6 +119,11 @@ impl Posterior {
         self.batches.per_epoch()
     }
 
+    /// Age in steps of the oldest curvature rows in use; none if no curvature was asked for.
+    pub fn curvature_age(&self) -> Option<usize> {
+        self.accumulated.as_ref().map(|(ring, _)| ring.age())
+    }
+
     /// Number of training rows `n`.
     pub fn rows(&self) -> usize {
         self.rows

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 use svn_models::fit::{EpochReport, Fit, FitSettings, NoiseModel, fit};
+use svn_models::stein::KernelWarning;
 use svn_models::{Prediction, Rows, curvature::Activation};
 
 use crate::data::Task;
@@ -84,7 +85,7 @@ impl FoldRunner for NetworkRunner {
             best_epoch: fit.best_epoch,
             curve: curve(&fit, original_units),
             step_ms: fit.step_times.iter().map(milliseconds).collect(),
-            warnings: warnings(job, &fit),
+            warnings: warnings(&fit),
             wall_s: start.elapsed().as_secs_f64(),
         })
     }
@@ -143,11 +144,7 @@ fn curve(fit: &Fit, original_units: f64) -> Vec<EpochPoint> {
     fit.history.iter().map(point).collect()
 }
 
-/// Share of the mean off-diagonal kernel below which particles do not interact, and above which they are one.
-const NO_INTERACTION: f64 = 1e-4;
-const NO_DIFFERENCE: f64 = 0.99;
-
-fn warnings(job: &FoldJob, fit: &Fit) -> Vec<String> {
+fn warnings(fit: &Fit) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(reason) = &fit.stopped_early {
         warnings.push(format!(
@@ -159,19 +156,22 @@ fn warnings(job: &FoldJob, fit: &Fit) -> Vec<String> {
     if rejected > 0 {
         warnings.push(format!("{rejected} particle steps were taken back"));
     }
-    let kernels: Vec<f64> = fit
-        .history
-        .iter()
-        .filter_map(|epoch| epoch.mean_kernel)
-        .collect();
-    if kernels.is_empty() || job.settings.particles == Some(1) {
-        return warnings;
+    // What held in most epochs, not what a start or an end may show.
+    let epochs = |warning| {
+        let reports = fit.history.iter();
+        2 * reports
+            .filter(|epoch| epoch.kernel_warning == Some(warning))
+            .count()
+            > fit.history.len()
+    };
+    if epochs(KernelWarning::Identity) {
+        warnings.push(
+            "the kernel is the identity: the particles do not interact; widen the bandwidth"
+                .to_owned(),
+        );
     }
-    let mean = kernels.iter().sum::<f64>() / kernels.len() as f64;
-    if mean < NO_INTERACTION {
-        warnings.push(format!("mean off-diagonal kernel {mean:.1e}: the particles do not interact; widen the bandwidth"));
-    } else if mean > NO_DIFFERENCE {
-        warnings.push(format!("mean off-diagonal kernel {mean:.3}: the kernel tells no particles apart; narrow the bandwidth"));
+    if epochs(KernelWarning::Constant) {
+        warnings.push("the kernel tells no particles apart; narrow the bandwidth".to_owned());
     }
     warnings
 }
