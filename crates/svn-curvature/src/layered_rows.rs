@@ -12,8 +12,10 @@
 
 use std::ops::Range;
 
-use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, Axis, Zip, s};
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::{
+    Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s,
+};
 use tch::{Kind, Tensor};
 
 use crate::affine::AffineBlock;
@@ -38,17 +40,31 @@ struct LayerRows {
 }
 
 impl LayerRows {
-    fn inner_products(&self, p: usize, left: Range<usize>) -> Array2<f64> {
-        let (a, d) = (
-            self.inputs.index_axis(Axis(0), p),
-            self.cotangents.index_axis(Axis(0), p),
-        );
-        let mut inputs = a.slice(s![left.clone(), ..]).dot(&a.t());
-        if self.bias.is_some() {
-            inputs += 1.0;
+    /// Adds the layer's part of the products of rows `left` of particle `p` with all rows of particle `q` to `out`.
+    fn add_inner_products(
+        &self,
+        (p, q): (usize, usize),
+        left: Range<usize>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let ((a, d), (b, e)) = (self.factors(p), self.factors(q));
+        let inputs = a.slice(s![left.clone(), ..]).dot(&b.t());
+        let one = if self.bias.is_some() { 1.0 } else { 0.0 };
+        if d.ncols() == 1 {
+            let (d, e) = (d.slice(s![left, 0]), e.column(0));
+            for ((mut out, inputs), d) in out.rows_mut().into_iter().zip(inputs.rows()).zip(d) {
+                Zip::from(&mut out)
+                    .and(&inputs)
+                    .and(&e)
+                    .for_each(|o, a, e| *o += (a + one) * d * e);
+            }
+            return;
         }
-        inputs *= &d.slice(s![left, ..]).dot(&d.t());
-        inputs
+        let cotangents = d.slice(s![left, ..]).dot(&e.t());
+        Zip::from(&mut out)
+            .and(&inputs)
+            .and(&cotangents)
+            .for_each(|o, a, d| *o += (a + one) * d);
     }
 }
 
@@ -150,39 +166,64 @@ impl LayeredRows {
         for (p, mut gram) in self.gram.outer_iter_mut().enumerate() {
             let mut block = Array2::zeros((slot.len(), gram.ncols()));
             for layer in &self.layers {
-                block += &layer.inner_products(p, slot.clone());
+                layer.add_inner_products((p, p), slot.clone(), block.view_mut());
             }
             gram.slice_mut(s![.., slot.clone()]).assign(&block.t());
             gram.slice_mut(s![slot.clone(), ..]).assign(&block);
         }
     }
 
-    /// `J_p J_pᵀ`, `R × R`.
+    /// `J_p J_pᵀ`, `R × R`, kept up to date as rows are written.
     pub fn gram(&self, particle: usize) -> ArrayView2<'_, f64> {
         self.gram.index_axis(Axis(0), particle)
     }
 
-    /// `J_p x`, `R × k`, for `x` of `d × k`.
-    pub fn multiply(&self, particle: usize, x: ArrayView2<'_, f64>) -> Array2<f64> {
-        let mut out = Array2::zeros((self.rows(), x.ncols()));
-        for (x, mut out) in x.columns().into_iter().zip(out.columns_mut()) {
-            let x = x.as_standard_layout();
-            for layer in &self.layers {
-                let (a, d) = layer.factors(particle);
-                let weight = x.slice(s![layer.weight.clone()]);
-                let Ok(weight) = weight.into_shape_with_order((d.ncols(), a.ncols())) else {
+    /// `J_p J_qᵀ`, `R × R`.
+    pub fn cross_gram(&self, p: usize, q: usize) -> Array2<f64> {
+        let mut out = Array2::zeros((self.rows(), self.rows()));
+        for layer in &self.layers {
+            layer.add_inner_products((p, q), 0..self.rows(), out.view_mut());
+        }
+        out
+    }
+
+    /// `out = x J_pᵀ`: the rows times each row of `x`.
+    ///
+    /// # Shapes
+    /// `x`: `k × d`, `out`: `k × R`.
+    pub fn project_into(
+        &self,
+        particle: usize,
+        x: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let x = x.as_standard_layout();
+        out.fill(0.0);
+        for layer in &self.layers {
+            let (a, d) = layer.factors(particle);
+            let narrow = layer.narrow_side(particle);
+            let mut image = Array2::zeros(narrow.values.dim());
+            let mut shift = Array1::zeros(out.ncols());
+            let mut weight = Array2::zeros((d.ncols(), a.ncols()));
+            for (x, mut out) in x.rows().into_iter().zip(out.rows_mut()) {
+                let source = x.slice(s![layer.weight.clone()]);
+                let Ok(source) = source.into_shape_with_order(weight.dim()) else {
                     continue;
                 };
-                let mut image = a.dot(&weight.t());
-                if let Some(bias) = &layer.bias {
-                    image += &x.slice(s![bias.clone()]);
+                // Rows of odd length are not aligned, which costs a product more than this copy.
+                weight.assign(&source);
+                if narrow.is_inputs {
+                    general_mat_mul(1.0, &d, &weight, 0.0, &mut image);
+                } else {
+                    multiply(a, weight.t(), 0.0, image.view_mut());
                 }
-                for ((o, image), d) in out.iter_mut().zip(image.rows()).zip(d.rows()) {
-                    *o += image.dot(&d);
+                add_row_products(image.view(), narrow.values, out.view_mut());
+                if let Some(bias) = &layer.bias {
+                    general_mat_vec_mul(1.0, &d, &x.slice(s![bias.clone()]), 0.0, &mut shift);
+                    out += &shift;
                 }
             }
         }
-        out
     }
 
     /// `Σ_i (row i)²`, coordinate by coordinate: the diagonal of `J_pᵀ J_p`.
@@ -204,8 +245,11 @@ impl LayeredRows {
         out
     }
 
-    /// `out = scale · J_pᵀ z + beta · out`, `d × k`, for `z` of `R × k`.
-    pub fn multiply_transposed_into(
+    /// `out = scale · z J_p + beta · out`: sums of the rows.
+    ///
+    /// # Shapes
+    /// `z`: `k × R`, `out`: `k × d`.
+    pub fn combine_into(
         &self,
         particle: usize,
         scale: f64,
@@ -213,27 +257,111 @@ impl LayeredRows {
         beta: f64,
         mut out: ArrayViewMut2<'_, f64>,
     ) {
-        let mut column = Array1::zeros(self.dim);
-        for (z, mut out) in z.columns().into_iter().zip(out.columns_mut()) {
-            for layer in &self.layers {
-                let (a, d) = layer.factors(particle);
-                let mut weighted = d.to_owned();
-                Zip::from(weighted.rows_mut())
-                    .and(&z)
-                    .for_each(|mut row, &z| row *= scale * z);
+        if !out.is_standard_layout() {
+            let mut copy = out.as_standard_layout().into_owned();
+            self.combine_into(particle, scale, z, beta, copy.view_mut());
+            out.assign(&copy);
+            return;
+        }
+        for layer in &self.layers {
+            let (a, d) = layer.factors(particle);
+            let narrow = layer.narrow_side(particle);
+            let mut weighted = Array2::zeros(narrow.values.dim());
+            for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
                 if let Some(bias) = &layer.bias {
-                    column
-                        .slice_mut(s![bias.clone()])
-                        .assign(&weighted.sum_axis(Axis(0)));
+                    let mut target = out.slice_mut(s![bias.clone()]);
+                    general_mat_vec_mul(scale, &d.t(), &z, beta, &mut target);
                 }
-                let target = column.slice_mut(s![layer.weight.clone()]);
-                if let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) {
-                    general_mat_mul(1.0, &weighted.t(), &a, 0.0, &mut target);
+                let target = out.slice_move(s![layer.weight.clone()]);
+                let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) else {
+                    continue;
+                };
+                weigh_rows_into(scale, z, narrow.values, weighted.view_mut());
+                if narrow.is_inputs {
+                    general_mat_mul(1.0, &d.t(), &weighted, beta, &mut target);
+                } else {
+                    multiply(weighted.t(), a, beta, target);
                 }
             }
-            Zip::from(&mut out)
-                .and(&column)
-                .for_each(|o, c| *o = beta * *o + c);
+        }
+    }
+}
+
+/// `out = A B + beta · out`, with the vector routine where one side is a vector: the matrix one has no fast path for it.
+fn multiply(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    beta: f64,
+    mut out: ArrayViewMut2<'_, f64>,
+) {
+    if b.ncols() == 1 {
+        general_mat_vec_mul(1.0, &a, &b.column(0), beta, &mut out.column_mut(0));
+    } else if a.nrows() == 1 {
+        general_mat_vec_mul(1.0, &b.t(), &a.row(0), beta, &mut out.row_mut(0));
+    } else {
+        general_mat_mul(1.0, &a, &b, beta, &mut out);
+    }
+}
+
+/// `out_i += a_i · b_i` for the rows of two matrices in standard layout.
+fn add_row_products(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut1<'_, f64>,
+) {
+    let width = a.ncols().max(1);
+    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else {
+        unreachable!("both sides are stored row by row")
+    };
+    let rows = a.chunks_exact(width).zip(b.chunks_exact(width));
+    for (o, (a, b)) in out.iter_mut().zip(rows) {
+        // Four sums at a time, which vectorises.
+        let mut sums = [0.0; 4];
+        let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+        let rest = a4.remainder().iter().zip(b4.remainder());
+        let rest: f64 = rest.map(|(a, b)| a * b).sum();
+        for (a, b) in a4.zip(b4) {
+            for i in 0..4 {
+                sums[i] += a[i] * b[i];
+            }
+        }
+        *o += (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
+    }
+}
+
+/// `out_i = scale z_i values_i` for the rows of two matrices in standard layout.
+fn weigh_rows_into(
+    scale: f64,
+    z: ArrayView1<'_, f64>,
+    values: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+) {
+    let width = values.ncols().max(1);
+    let (Some(values), Some(out)) = (values.as_slice(), out.as_slice_mut()) else {
+        unreachable!("both sides are stored row by row")
+    };
+    let rows = out.chunks_exact_mut(width).zip(values.chunks_exact(width));
+    for (z, (out, values)) in z.iter().zip(rows) {
+        let z = scale * z;
+        for (o, v) in out.iter_mut().zip(values) {
+            *o = z * v;
+        }
+    }
+}
+
+/// The narrower of inputs and cotangents: what elementwise work runs over, while matrix products run over the other.
+struct NarrowSide<'a> {
+    values: ArrayView2<'a, f64>,
+    is_inputs: bool,
+}
+
+impl LayerRows {
+    fn narrow_side(&self, particle: usize) -> NarrowSide<'_> {
+        let (a, d) = self.factors(particle);
+        let is_inputs = a.ncols() < d.ncols();
+        NarrowSide {
+            values: if is_inputs { a } else { d },
+            is_inputs,
         }
     }
 }

@@ -52,19 +52,35 @@ fn products_and_gram_are_those_of_the_rows_written_out() {
         let explicit: Array3<f64> = convert::array(&linear.rows(&root()).unwrap()).unwrap();
         let mut rows = LayeredRows::new(&linear, 20).unwrap();
         rows.write(&linear, &root(), 10..20).unwrap();
-        let x: Array2<f64> = convert::array(&numbers(&[linear.dim() as i64, 2], 0.9)).unwrap();
-        let z: Array2<f64> = convert::array(&numbers(&[20, 2], 1.1)).unwrap();
-        for p in 0..PARTICLES {
-            let mut written = Array2::zeros((20, linear.dim()));
-            written
-                .slice_mut(s![10..10 + SAMPLES * COLUMNS, ..])
-                .assign(&explicit.index_axis(Axis(0), p));
-            assert_close(&rows.gram(p).to_owned(), &written.dot(&written.t()));
-            assert_close(&rows.multiply(p, x.view()), &written.dot(&x));
-            let mut out = x.clone();
-            rows.multiply_transposed_into(p, 0.5, z.view(), 2.0, out.view_mut());
-            assert_close(&out, &(written.t().dot(&z) * 0.5 + &x * 2.0));
-            let squares = (&written * &written).sum_axis(Axis(0)).insert_axis(Axis(1));
+        let x: Array2<f64> = convert::array(&numbers(&[2, linear.dim() as i64], 0.9)).unwrap();
+        let z: Array2<f64> = convert::array(&numbers(&[2, 20], 1.1)).unwrap();
+        let written: Vec<Array2<f64>> = explicit
+            .outer_iter()
+            .map(|explicit| {
+                let mut written = Array2::zeros((20, linear.dim()));
+                written
+                    .slice_mut(s![10..10 + SAMPLES * COLUMNS, ..])
+                    .assign(&explicit);
+                written
+            })
+            .collect();
+        for (p, own) in written.iter().enumerate() {
+            assert_close(&rows.gram(p).to_owned(), &own.dot(&own.t()));
+            for (q, other) in written.iter().enumerate() {
+                assert_close(&rows.cross_gram(p, q), &own.dot(&other.t()));
+            }
+            let mut image = Array2::from_elem((2, 20), f64::NAN);
+            rows.project_into(p, x.view(), image.view_mut());
+            assert_close(&image, &x.dot(&own.t()));
+            // In either memory order.
+            for mut out in [
+                x.clone(),
+                x.t().as_standard_layout().into_owned().reversed_axes(),
+            ] {
+                rows.combine_into(p, 0.5, z.view(), 2.0, out.view_mut());
+                assert_close(&out, &(z.dot(own) * 0.5 + &x * 2.0));
+            }
+            let squares = (own * own).sum_axis(Axis(0)).insert_axis(Axis(1));
             assert_close(&rows.squared_columns(p).insert_axis(Axis(1)), &squares);
         }
     }

@@ -3,7 +3,7 @@
 //! | function | routine | does |
 //! |---|---|---|
 //! | [`syrk_lower`] | `cblas_dsyrk` | lower triangle of `α A Aᵀ`, half the flops of a product |
-//! | [`solve_lower`] | `cblas_dtrsm` | `L⁻¹ B` or `L⁻ᵀ B` in place, all right-hand sides at once |
+//! | [`solve_lower`] | `cblas_dtrsm`, `cblas_dtrsv` | `L⁻¹ B` or `L⁻ᵀ B` in place, all right-hand sides at once |
 //! | [`cholesky_lower`] | `dpotrf` | `A = L Lᵀ` in place, the failing pivot as a number |
 //! | [`eigen_rows`] | `dsyevd` | eigenvalues and eigenvectors, divide and conquer |
 //! | [`set_threads`], [`threads`], [`config`] | `openblas_*` | thread pool and description of OpenBLAS |
@@ -21,7 +21,7 @@ use cblas_sys::{
     CBLAS_SIDE::CblasLeft,
     CBLAS_TRANSPOSE::{CblasNoTrans, CblasTrans},
     CBLAS_UPLO::CblasLower,
-    cblas_dsyrk, cblas_dtrsm,
+    cblas_dsyrk, cblas_dtrsm, cblas_dtrsv,
 };
 use lapack_sys::{dpotrf_, dsyevd_};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
@@ -116,6 +116,31 @@ pub(crate) fn solve_lower(
         return;
     }
     let l = l.as_standard_layout();
+    let trans = match triangle {
+        Triangle::Lower => CblasNoTrans,
+        Triangle::Transposed => CblasTrans,
+    };
+    if k == 1
+        && let Ok(stride) = c_int::try_from(b.strides()[0])
+        && (stride > 0 || n == 1)
+    {
+        // SAFETY: `l` is n × n in standard layout; `b` is one column of n entries with the stride passed, borrowed
+        // mutably, so it does not overlap `l`.
+        unsafe {
+            cblas_dtrsv(
+                CblasRowMajor,
+                CblasLower,
+                trans,
+                CblasNonUnit,
+                blas_int(n),
+                l.as_ptr(),
+                blas_int(n),
+                b.as_mut_ptr(),
+                stride.max(1),
+            );
+        }
+        return;
+    }
     let Some(ldb) = leading_dimension(b.dim(), b.strides()) else {
         let mut copy = b.to_owned();
         if !copy.is_standard_layout() {
@@ -124,10 +149,6 @@ pub(crate) fn solve_lower(
         solve_lower(l.view(), triangle, &mut copy.view_mut());
         b.assign(&copy);
         return;
-    };
-    let trans = match triangle {
-        Triangle::Lower => CblasNoTrans,
-        Triangle::Transposed => CblasTrans,
     };
     // SAFETY: `l` is n × n in standard layout, `b` is n × k with leading stride `ldb`, checked just above; `b` is
     // borrowed mutably, so it does not overlap `l`.

@@ -9,7 +9,7 @@ use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, initial_particles};
-use svn_models::posterior::{Posterior, PosteriorSettings, RowStorage};
+use svn_models::posterior::{Posterior, PosteriorSettings};
 use svn_models::stein::{Curvature, Curved, Score};
 
 const PARTICLES: usize = 3;
@@ -37,7 +37,6 @@ fn posterior(
     likelihood: Likelihood,
     batch_size: usize,
     accumulated_batches: usize,
-    storage: RowStorage,
 ) -> (Posterior, Array2<f64>) {
     let network = MlpSettings {
         inputs: 2,
@@ -54,7 +53,6 @@ fn posterior(
         prior_precision: 0.7,
         accumulated_batches,
         learn_noise: false,
-        storage,
         seed: 3,
         device: tch::Device::Cpu,
     };
@@ -96,7 +94,7 @@ fn dense_curvature(
     match curvature {
         Curvature::Factored(curvature) => curvature.operator(particle).to_dense(),
         Curvature::LowRank(low) => {
-            let rows = low.rows.index_axis(ndarray::Axis(0), particle);
+            let rows = low.rows.written_out(particle);
             rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(rows.ncols()) * low.shift
         }
         other => panic!("full curvature is kept as rows, not as {other:?}"),
@@ -107,7 +105,7 @@ fn dense_curvature(
 #[test]
 fn score_is_the_finite_difference_of_the_log_density_on_a_minibatch() {
     for (name, likelihood) in likelihoods() {
-        let (mut target, particles) = posterior(likelihood, 5, 1, RowStorage::ByLayer);
+        let (mut target, particles) = posterior(likelihood, 5, 1);
         target.next_batch().unwrap();
         let score = scores(&mut target, particles.view());
         let h = 1e-5;
@@ -171,7 +169,6 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
         prior_precision: 0.7,
         accumulated_batches: 1,
         learn_noise: false,
-        storage: RowStorage::ByLayer,
         seed: 3,
         device: tch::Device::Cpu,
     };
@@ -207,7 +204,7 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
 #[test]
 fn the_ring_averages_batches_and_re_evaluation_does_not_count_twice() {
     for (name, likelihood) in likelihoods() {
-        let (mut target, particles) = posterior(likelihood, ROWS, 3, RowStorage::ByLayer);
+        let (mut target, particles) = posterior(likelihood, ROWS, 3);
         let dense_of = |target: &mut Posterior| dense_curvature(target, particles.view(), 1);
         target.next_batch().unwrap();
         let first = dense_of(&mut target);
@@ -224,8 +221,8 @@ fn the_ring_averages_batches_and_re_evaluation_does_not_count_twice() {
 
 #[test]
 fn a_minibatch_is_an_unbiased_view_of_the_whole() {
-    let (mut whole, particles) = posterior(likelihoods()[1].1, ROWS, 1, RowStorage::ByLayer);
-    let (mut parts, _) = posterior(likelihoods()[1].1, 4, 1, RowStorage::ByLayer);
+    let (mut whole, particles) = posterior(likelihoods()[1].1, ROWS, 1);
+    let (mut parts, _) = posterior(likelihoods()[1].1, 4, 1);
     whole.next_batch().unwrap();
     let expected = scores(&mut whole, particles.view());
     let mut mean = Array2::<f64>::zeros(expected.raw_dim());
@@ -235,27 +232,5 @@ fn a_minibatch_is_an_unbiased_view_of_the_whole() {
     }
     for (a, b) in expected.iter().zip(&mean) {
         assert_relative_eq!(a, b, epsilon = 1e-9, max_relative = 1e-9);
-    }
-}
-
-/// The rows are the same numbers, multiplied in another order: rounding of sums of at most a hundred terms.
-#[test]
-fn both_storages_hold_the_same_curvature() {
-    for (name, likelihood) in likelihoods() {
-        let (mut by_layer, particles) = posterior(likelihood, 5, 3, RowStorage::ByLayer);
-        let (mut written_out, _) = posterior(likelihood, 5, 3, RowStorage::WrittenOut);
-        for _ in 0..4 {
-            by_layer.next_batch().unwrap();
-            written_out.next_batch().unwrap();
-            for particle in 0..PARTICLES {
-                let a = dense_curvature(&mut by_layer, particles.view(), particle);
-                let b = dense_curvature(&mut written_out, particles.view(), particle);
-                let scale = b.iter().fold(1.0f64, |m, v| m.max(v.abs()));
-                assert!(
-                    (&a - &b).iter().all(|e| e.abs() < 1e-12 * scale),
-                    "{name}, particle {particle}"
-                );
-            }
-        }
     }
 }

@@ -22,7 +22,7 @@ use svn_linalg::{
     SelfAdjoint, gram, threads,
 };
 use svn_stein::{
-    Coupling, Curvature, FactoredCurvature, KernelGram, KernelSettings, LowRank, Metric, RowGram,
+    Coupling, Curvature, FactoredCurvature, KernelGram, KernelSettings, LowRank, Metric, Scratch,
     Solver, SvnSystem, svgd_into,
 };
 
@@ -182,8 +182,13 @@ fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &Curva
     ] {
         let system = system(coupling);
         let mut solve = || {
-            let mut rows = RowGram::default();
-            system.solve_into(black_box(field.view()), solver, &mut rows, out.view_mut())
+            let mut scratch = Scratch::default();
+            system.solve_into(
+                black_box(field.view()),
+                solver,
+                &mut scratch,
+                out.view_mut(),
+            )
         };
         match solve() {
             Ok(info) => eprintln!(
@@ -211,7 +216,7 @@ fn step(c: &mut Criterion) {
             .into_shape_with_order((n, 16, d))
             .expect("contiguous");
         let low = LowRank {
-            rows: rows.view(),
+            rows: &rows,
             weight: 1.0,
             shift: 1.0,
         };

@@ -9,7 +9,7 @@
 //! ```
 
 use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Zip, s};
 
 use crate::error::SteinError;
 use crate::target::{Curvature, LowRank};
@@ -18,11 +18,7 @@ impl Curvature<'_> {
     /// The same curvature for a shorter time (array views do not shorten by themselves).
     pub fn reborrow(&self) -> Curvature<'_> {
         match self {
-            Self::LowRank(low) => Curvature::LowRank(LowRank {
-                rows: low.rows.view(),
-                weight: low.weight,
-                shift: low.shift,
-            }),
+            Self::LowRank(low) => Curvature::LowRank(*low),
             Self::Diagonal(h) => Curvature::Diagonal(h.view()),
             Self::Dense(h) => Curvature::Dense(h.view()),
             Self::Factored(f) => Curvature::Factored(*f),
@@ -32,7 +28,7 @@ impl Curvature<'_> {
     /// Number of particles `N` and dimension `d`.
     pub fn shape(&self) -> (usize, usize) {
         match self {
-            Self::LowRank(low) => (low.rows.dim().0, low.rows.dim().2),
+            Self::LowRank(low) => (low.rows.particles(), low.rows.dim()),
             Self::Diagonal(h) => h.dim(),
             Self::Dense(h) => (h.dim().0, h.dim().1),
             Self::Factored(f) => (f.particles(), f.dim()),
@@ -46,10 +42,13 @@ impl Curvature<'_> {
     /// weight, shift or diagonal entry.
     pub fn validate(&self, particles: usize, dim: usize) -> Result<(), SteinError> {
         let (found, expected) = match self {
-            Self::LowRank(low) => (
-                low.rows.shape().to_vec(),
-                vec![particles, low.rows.dim().1, dim],
-            ),
+            Self::LowRank(low) => {
+                let count = low.rows.count();
+                (
+                    vec![low.rows.particles(), count, low.rows.dim()],
+                    vec![particles, count, dim],
+                )
+            }
             Self::Diagonal(h) => (h.shape().to_vec(), vec![particles, dim]),
             Self::Dense(h) => (h.shape().to_vec(), vec![particles, dim, dim]),
             Self::Factored(f) => (vec![f.particles(), f.dim()], vec![particles, dim]),
@@ -61,24 +60,19 @@ impl Curvature<'_> {
                 expected,
             });
         }
-        for p in 0..particles {
-            let finite = match self {
-                Self::LowRank(low) => low
-                    .rows
-                    .index_axis(Axis(0), p)
-                    .iter()
-                    .all(|x| x.is_finite()),
-                Self::Diagonal(h) => h.row(p).iter().all(|x| x.is_finite()),
-                Self::Dense(h) => h.index_axis(Axis(0), p).iter().all(|x| x.is_finite()),
-                // Its operators were checked where they were made; a product that is not finite is caught later.
-                Self::Factored(_) => true,
-            };
-            if !finite {
-                return Err(SteinError::NonFinite {
-                    what: "curvature",
-                    particle: p,
-                });
-            }
+        let finite = |x: &f64| x.is_finite();
+        let bad = match self {
+            Self::LowRank(low) => low.rows.non_finite(),
+            Self::Diagonal(h) => h.outer_iter().position(|h| !h.iter().all(finite)),
+            Self::Dense(h) => h.outer_iter().position(|h| !h.iter().all(finite)),
+            // Its operators were checked where they were made; a product that is not finite is caught later.
+            Self::Factored(_) => None,
+        };
+        if let Some(particle) = bad {
+            return Err(SteinError::NonFinite {
+                what: "curvature",
+                particle,
+            });
         }
         match self {
             Self::LowRank(low) => {
@@ -121,18 +115,15 @@ impl Curvature<'_> {
     ) {
         match self {
             Self::LowRank(low) => {
-                let mut projected = Array1::zeros(low.rows.dim().1);
+                let mut projected = Array2::zeros((1, low.rows.count()));
+                out.assign(&u);
                 for p in 0..u.nrows() {
-                    let rows = low.rows.index_axis(Axis(0), p);
-                    general_mat_vec_mul(1.0, &rows, &u.row(p), 0.0, &mut projected);
-                    out.row_mut(p).assign(&u.row(p));
-                    general_mat_vec_mul(
-                        low.weight,
-                        &rows.t(),
-                        &projected,
-                        low.shift + damping,
-                        &mut out.row_mut(p),
-                    );
+                    let u = u.slice(s![p..=p, ..]);
+                    let out = out.slice_mut(s![p..=p, ..]);
+                    low.rows.project_into(p, u, projected.view_mut());
+                    let shift = low.shift + damping;
+                    low.rows
+                        .combine_into(p, low.weight, projected.view(), shift, out);
                 }
             }
             Self::Diagonal(h) => {
@@ -179,10 +170,12 @@ impl Curvature<'_> {
     ) {
         match self {
             Self::LowRank(low) => {
-                let rows = low.rows.index_axis(Axis(0), p);
-                let projected = u.dot(&rows.t());
+                let mut projected = Array2::zeros((u.nrows(), low.rows.count()));
+                low.rows.project_into(p, u, projected.view_mut());
                 out.assign(&u);
-                general_mat_mul(low.weight, &projected, &rows, low.shift + damping, &mut out);
+                let shift = low.shift + damping;
+                low.rows
+                    .combine_into(p, low.weight, projected.view(), shift, out);
             }
             Self::Diagonal(h) => {
                 for (mut out, u) in out.rows_mut().into_iter().zip(u.rows()) {
@@ -207,11 +200,14 @@ impl Curvature<'_> {
     /// `u_pᵀ H_p u_p` of every particle, undamped.
     pub fn quadratic(&self, u: ArrayView2<'_, f64>) -> Array1<f64> {
         Array1::from_shape_fn(u.nrows(), |p| {
+            let rows = u.slice(s![p..=p, ..]);
             let u = u.row(p);
             match self {
                 Self::LowRank(low) => {
-                    let projected = low.rows.index_axis(Axis(0), p).dot(&u);
-                    low.weight * projected.dot(&projected) + low.shift * u.dot(&u)
+                    let mut projected = Array2::zeros((1, low.rows.count()));
+                    low.rows.project_into(p, rows, projected.view_mut());
+                    let square: f64 = projected.iter().map(|x| x * x).sum();
+                    low.weight * square + low.shift * u.dot(&u)
                 }
                 Self::Diagonal(h) => h.row(p).iter().zip(u).map(|(&h, &u)| h * u * u).sum(),
                 Self::Dense(h) => u.dot(&h.index_axis(Axis(0), p).dot(&u)),
@@ -234,11 +230,12 @@ impl Curvature<'_> {
                 Zip::from(&mut out)
                     .and(x)
                     .for_each(|o, &x| *o = low.shift * x);
-                let mut projected = Array2::zeros((x.nrows(), low.rows.dim().1));
+                let mut projected = Array2::zeros((x.nrows(), low.rows.count()));
                 for p in 0..n {
-                    let rows = low.rows.index_axis(Axis(0), p);
-                    general_mat_mul(1.0, &x, &rows.t(), 0.0, &mut projected);
-                    general_mat_mul(low.weight * inverse, &projected, &rows, 1.0, &mut out);
+                    low.rows.project_into(p, x, projected.view_mut());
+                    let weight = low.weight * inverse;
+                    low.rows
+                        .combine_into(p, weight, projected.view(), 1.0, out.view_mut());
                 }
             }
             Self::Diagonal(_) => {
@@ -276,8 +273,8 @@ impl Curvature<'_> {
         let mut mean = Array1::zeros(d);
         match self {
             Self::LowRank(low) => {
-                for row in low.rows.rows() {
-                    mean.zip_mut_with(&row, |m, &j| *m += low.weight * inverse * j * j);
+                for p in 0..n {
+                    mean.scaled_add(low.weight * inverse, &low.rows.squared_columns(p));
                 }
                 mean += low.shift;
             }
@@ -300,8 +297,8 @@ impl Curvature<'_> {
         mean
     }
 
-    /// A typical eigenvalue of the part that is always there: `δ` for low rank, the mean diagonal otherwise. The
-    /// relative ridge of the Newton system is measured against it.
+    /// A typical eigenvalue of the part that is always there, `δ` for low rank, the mean diagonal otherwise: what a
+    /// damping raised from zero is measured against.
     pub(crate) fn scale(&self) -> f64 {
         match self {
             Self::LowRank(LowRank { shift, .. }) => *shift,

@@ -25,37 +25,64 @@ pub fn kernel_stein_discrepancy(
     score: ArrayView2<'_, f64>,
     scale: f64,
 ) -> Result<f64, SteinError> {
-    let (n, d) = check_pair(particles, score, true)?;
+    check_pair(particles, score, true)?;
     positive("ksd.scale", scale)?;
-    let mut sum = 0.0;
-    for p in 0..n {
-        for q in 0..=p {
-            let (mut square, mut scores, mut drift) = (0.0, 0.0, 0.0);
-            let rows = [
-                particles.row(p),
-                particles.row(q),
-                score.row(p),
-                score.row(q),
-            ];
-            ndarray::Zip::from(&rows[0])
-                .and(&rows[1])
-                .and(&rows[2])
-                .and(&rows[3])
-                .for_each(|x, y, s, t| {
-                    let delta = x - y;
-                    square += delta * delta;
-                    scores += s * t;
-                    drift += (s - t) * delta;
-                });
-            let base = scale + square;
-            let k = base.sqrt().recip();
-            let cube = k / base;
-            // ∇_x k = −δ cube, ∇_y k = δ cube, tr ∇_x ∇_yᵀ k = d cube − 3 ‖δ‖² cube / base.
-            let term = scores * k + drift * cube + cube * (d as f64 - 3.0 * square / base);
-            sum += if p == q { term } else { 2.0 * term };
+    let mut centred = Array2::zeros(particles.dim());
+    centre_into(particles, &mut centred);
+    Ok(Summary::new(&centred, score, scale).kernel_stein_discrepancy)
+}
+
+/// What a step reports of its particles, from three `N × N` tables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summary {
+    /// Root mean squared distance from the mean, per coordinate.
+    pub spread: f64,
+    pub effective_dimension: f64,
+    pub kernel_stein_discrepancy: f64,
+}
+
+impl Summary {
+    /// From centred particles and scores, `N × d`; `scale` is `c²` of the KSD.
+    pub fn new(centred: &Array2<f64>, score: ArrayView2<'_, f64>, scale: f64) -> Self {
+        let (n, d) = centred.dim();
+        let gram = centred.dot(&centred.t());
+        let cross = score.dot(&centred.t());
+        let scores = score.dot(&score.t());
+        let trace = gram.diag().sum();
+        let squares: f64 = gram.iter().map(|g| g * g).sum();
+        let mut sum = 0.0;
+        for p in 0..n {
+            for q in 0..=p {
+                let square = (gram[(p, p)] + gram[(q, q)] - 2.0 * gram[(p, q)]).max(0.0);
+                let drift = cross[(p, p)] - cross[(p, q)] - cross[(q, p)] + cross[(q, q)];
+                let base = scale + square;
+                let k = base.sqrt().recip();
+                let cube = k / base;
+                // ∇_x k = −δ cube, ∇_y k = δ cube, tr ∇_x ∇_yᵀ k = d cube − 3 ‖δ‖² cube / base.
+                let term =
+                    scores[(p, q)] * k + drift * cube + cube * (d as f64 - 3.0 * square / base);
+                sum += if p == q { term } else { 2.0 * term };
+            }
+        }
+        Self {
+            spread: (trace / (n * d).max(1) as f64).max(0.0).sqrt(),
+            effective_dimension: if squares > 0.0 {
+                trace * trace / squares
+            } else {
+                0.0
+            },
+            kernel_stein_discrepancy: sum.max(0.0).sqrt() / n as f64,
         }
     }
-    Ok((sum.max(0.0)).sqrt() / n as f64)
+}
+
+/// Subtract the first particle and then the mean: identical particles end up at exactly zero.
+pub(crate) fn centre_into(particles: ArrayView2<'_, f64>, centred: &mut Array2<f64>) {
+    centred.assign(&particles);
+    *centred -= &particles.row(0);
+    if let Some(mean) = centred.mean_axis(Axis(0)) {
+        *centred -= &mean;
+    }
 }
 
 /// Maximum mean discrepancy between two samples, biased (so that it is a norm), with the RBF kernel of bandwidth `h`.
@@ -89,18 +116,12 @@ pub fn maximum_mean_discrepancy(
 
 /// Number of directions the particles spread over, between 0 (all identical) and `min(N − 1, d)`.
 pub fn effective_dimension(particles: ArrayView2<'_, f64>) -> f64 {
-    let Some(mean) = particles.mean_axis(Axis(0)) else {
+    if particles.is_empty() {
         return 0.0;
-    };
-    let centred: Array2<f64> = &particles - &mean;
-    let gram = centred.dot(&centred.t());
-    let trace = gram.diag().sum();
-    let square: f64 = gram.iter().map(|g| g * g).sum();
-    if square > 0.0 {
-        trace * trace / square
-    } else {
-        0.0
     }
+    let mut centred = Array2::zeros(particles.dim());
+    centre_into(particles, &mut centred);
+    Summary::new(&centred, Array2::zeros(particles.dim()).view(), 1.0).effective_dimension
 }
 
 fn check_pair(

@@ -108,5 +108,9 @@ pub fn wgd_into(
 
 /// Frobenius norm.
 pub(crate) fn norm(x: ArrayView2<'_, f64>) -> f64 {
-    x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    x.rows()
+        .into_iter()
+        .map(|row| row.dot(&row))
+        .sum::<f64>()
+        .sqrt()
 }

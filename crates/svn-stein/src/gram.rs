@@ -11,10 +11,11 @@
 //!
 //! `M` is held constant in the gradient. No `N × N × d` array is formed.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Zip, s};
 use serde::{Deserialize, Serialize};
 
 use crate::bandwidth::Bandwidth;
+use crate::diagnostics::centre_into;
 use crate::error::SteinError;
 use crate::kernel::Kernel;
 use crate::target::Curvature;
@@ -101,6 +102,8 @@ pub struct KernelGram {
     slope: Array2<f64>,
     transformed: Array2<f64>,
     centred: Array2<f64>,
+    /// Scratch, `2 × d`.
+    differences: Array2<f64>,
     bandwidth: f64,
     couples: bool,
 }
@@ -113,6 +116,7 @@ impl KernelGram {
             slope: Array2::zeros((particles, particles)),
             transformed: Array2::zeros((particles, dim)),
             centred: Array2::zeros((particles, dim)),
+            differences: Array2::zeros((2, dim)),
             bandwidth: 1.0,
             couples: false,
         }
@@ -134,7 +138,7 @@ impl KernelGram {
             *self = Self::new(n, d);
         }
         self.couples = settings.kernel.couples();
-        self.centre(particles);
+        centre_into(particles, &mut self.centred);
         if !self.couples {
             self.kernel = Array2::eye(n);
             self.slope.fill(0.0);
@@ -159,27 +163,22 @@ impl KernelGram {
         self.evaluate(settings)
     }
 
-    /// Subtract the first particle and then the mean: identical particles end up at exactly zero.
-    fn centre(&mut self, particles: ArrayView2<'_, f64>) {
-        let n = particles.nrows() as f64;
-        self.centred.assign(&particles);
-        self.centred -= &particles.row(0);
-        let mean = self.centred.sum_axis(Axis(0)) / n;
-        self.centred -= &mean;
-    }
-
     fn evaluate(&mut self, settings: &KernelSettings) -> Result<(), SteinError> {
         let (n, d) = self.centred.dim();
         // `slope` holds the squared distances until they are turned into slopes.
         for p in 0..n {
             self.slope[(p, p)] = 0.0;
             for m in p + 1..n {
-                let mut q = 0.0;
-                Zip::from(self.centred.row(p))
-                    .and(self.centred.row(m))
-                    .and(self.transformed.row(p))
-                    .and(self.transformed.row(m))
-                    .for_each(|xp, xm, yp, ym| q += (xp - xm) * (yp - ym));
+                // By differences: products of the particles themselves would cancel for close ones.
+                let (mut x, mut y) = self.differences.multi_slice_mut((s![0, ..], s![1, ..]));
+                let (a, b) = (&self.centred, &self.transformed);
+                for (out, of) in [(&mut x, a), (&mut y, b)] {
+                    Zip::from(out)
+                        .and(of.row(p))
+                        .and(of.row(m))
+                        .for_each(|o, p, m| *o = p - m);
+                }
+                let q: f64 = x.dot(&y);
                 if !q.is_finite() {
                     return Err(SteinError::NonFinite {
                         what: "kernel distance",

@@ -54,6 +54,7 @@ mod damping;
 mod diagnostics;
 mod error;
 mod field;
+mod finite;
 mod gram;
 mod info;
 mod kernel;
@@ -62,6 +63,7 @@ mod noise;
 mod rate;
 mod repulsion;
 mod restrict;
+mod rows;
 mod run;
 mod sampler;
 mod score_only;
@@ -86,8 +88,10 @@ pub use run::{Flow, Observer, Stop, StopReason, run};
 pub use sampler::Sampler;
 pub use score_only::ScoreOnly;
 pub use state::State;
-pub use system::{RowGram, SolveInfo, SolveRoute, SolveStatus, Solver, SvnSystem};
-pub use target::{Curvature, Curved, FactoredCurvature, LowRank, Score, TargetError};
+pub use system::{Scratch, SolveInfo, SolveRoute, SolveStatus, Solver, SvnSystem};
+pub use target::{
+    Curvature, CurvatureRows, Curved, FactoredCurvature, LowRank, Score, TargetError,
+};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

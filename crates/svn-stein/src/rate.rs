@@ -229,14 +229,16 @@ impl StepRule {
             ) => {
                 *count += 1;
                 let power = (*count).min(i32::MAX as u64) as i32;
-                let (c1, c2) = (1.0 - beta1.powi(power), 1.0 - beta2.powi(power));
+                let (c1, c2) = (1.0 - beta1.powi(power), (1.0 - beta2.powi(power)).sqrt());
+                let (scale, shift) = (c2 / c1, epsilon * c2);
                 Zip::from(&mut v)
                     .and(first)
                     .and(second)
                     .for_each(|v, m, s| {
                         *m = beta1 * *m + (1.0 - beta1) * *v;
                         *s = beta2 * *s + (1.0 - beta2) * *v * *v;
-                        *v = *m / c1 / ((*s / c2).sqrt() + epsilon);
+                        // (m / c₁) / (√(s / c₂) + ε) with one division.
+                        *v = *m * scale / (s.sqrt() + shift);
                     });
             }
             _ => {}

@@ -87,10 +87,15 @@ impl<'a> Restricted<'a> {
         };
         Ok(match curvature {
             Curvature::LowRank(low) => Self::LowRank {
-                rows: if whole {
-                    low.rows.select(Axis(2), indices)
-                } else {
-                    low.rows.to_owned()
+                rows: {
+                    let rows: Vec<_> = (0..n)
+                        .map(|p| take(low.rows.written_out(p).view()))
+                        .collect();
+                    let mut stacked = Array3::zeros((n, low.rows.count(), indices.len()));
+                    for (mut out, rows) in stacked.outer_iter_mut().zip(&rows) {
+                        out.assign(rows);
+                    }
+                    stacked
                 },
                 weight: low.weight,
                 shift: low.shift,
@@ -118,7 +123,7 @@ impl<'a> Restricted<'a> {
                 weight,
                 shift,
             } => Curvature::LowRank(LowRank {
-                rows: rows.view(),
+                rows,
                 weight: *weight,
                 shift: *shift,
             }),

@@ -8,9 +8,9 @@
 mod evaluate;
 mod newton;
 
-use ndarray::{Array1, Array2, ArrayView2};
+use ndarray::{Array1, Array2};
 
-use crate::diagnostics::{effective_dimension, kernel_stein_discrepancy};
+use crate::diagnostics::{Summary, centre_into};
 use crate::error::SteinError;
 use crate::field::{FieldNorms, svgd_into, wgd_into};
 use crate::gram::{KernelGram, KernelSettings};
@@ -18,7 +18,7 @@ use crate::info::{Info, KernelHealth};
 use crate::method::Method;
 use crate::rate::Moments;
 use crate::state::{State, check_particles};
-use crate::system::{RowGram, SolveInfo};
+use crate::system::{Scratch, SolveInfo};
 use crate::target::{Curvature, Curved};
 
 /// Rejected steps in a row after which a run gives up.
@@ -42,7 +42,7 @@ struct Workspace {
     alpha: Array2<f64>,
     trial_log_density: Array1<f64>,
     gram: KernelGram,
-    rows: RowGram,
+    scratch: Scratch,
 }
 
 impl Workspace {
@@ -55,7 +55,7 @@ impl Workspace {
             alpha: Array2::zeros((n, d)),
             trial_log_density: Array1::zeros(n),
             gram: KernelGram::new(n, d),
-            rows: RowGram::default(),
+            scratch: Scratch::default(),
         }
     }
 }
@@ -150,20 +150,19 @@ impl Sampler {
         let gain = self.assess(state, target, &mut proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
         state.step += 1;
-        let ws = &self.workspace;
-        let before = state.anchor.view();
+        let ws = &mut self.workspace;
+        // `alpha` is free by now.
+        centre_into(state.anchor.view(), &mut ws.alpha);
+        let scale = state.anchor.ncols() as f64;
+        let summary = Summary::new(&ws.alpha, ws.score.view(), scale);
         Ok(Info {
             step: state.step,
             mean_log_density: ws.log_density.mean().unwrap_or(f64::NAN),
             log_density: ws.log_density.to_vec(),
             rate,
-            spread: spread(before),
-            effective_dimension: effective_dimension(before),
-            kernel_stein_discrepancy: kernel_stein_discrepancy(
-                before,
-                ws.score.view(),
-                before.ncols() as f64,
-            )?,
+            spread: summary.spread,
+            effective_dimension: summary.effective_dimension,
+            kernel_stein_discrepancy: summary.kernel_stein_discrepancy,
             step_size,
             kernel: proposal.kernel,
             solve: proposal.solve,
@@ -299,7 +298,7 @@ impl Sampler {
         state.anchor.assign(&state.particles);
         let mut square = 0.0;
         for (p, change) in self.workspace.direction.rows().into_iter().enumerate() {
-            let size: f64 = change.iter().map(|x| x * x).sum();
+            let size = change.dot(&change);
             if size.is_finite() {
                 square += size;
                 state.particles.row_mut(p).scaled_add(1.0, &change);
@@ -334,15 +333,4 @@ impl Workspace {
             out,
         ))
     }
-}
-
-/// Root mean squared distance of the particles from their mean, per coordinate.
-fn spread(particles: ArrayView2<'_, f64>) -> f64 {
-    let (n, d) = particles.dim();
-    let mut square = 0.0;
-    for column in particles.columns() {
-        let mean = column.sum() / n as f64;
-        square += column.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>();
-    }
-    (square / (n * d) as f64).sqrt()
 }

@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SteinError;
+use crate::finite::first_non_finite;
 use crate::rate::Moments;
 
 /// Particles and the memory of the method, serialisable.
@@ -84,11 +85,7 @@ pub(crate) fn check_particles(particles: ArrayView2<'_, f64>) -> Result<(), Stei
             dim: d,
         });
     }
-    match particles
-        .rows()
-        .into_iter()
-        .position(|row| !row.iter().all(|x| x.is_finite()))
-    {
+    match first_non_finite(particles) {
         Some(particle) => Err(SteinError::NonFinite {
             what: "position",
             particle,

@@ -6,6 +6,8 @@
 use ndarray::{Array1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2};
 use svn_linalg::{Factor, FactorError, SelfAdjoint};
 
+pub use crate::rows::CurvatureRows;
+
 /// A log density `log π(φ)` on `R^d`, known up to a constant, with its gradient.
 ///
 /// Everything is on the scale of the *whole* log posterior (the sum over the data set plus the log prior),
@@ -81,15 +83,15 @@ pub trait FactoredCurvature: std::fmt::Debug + Sync {
     /// If the damped matrix is not positive definite.
     fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>, FactorError>;
 
-    /// Diagonal of `H_p`: for the diagonal kernel metric and the scale of the ridge.
+    /// Diagonal of `H_p`, for the diagonal kernel metric.
     fn diagonal(&self, particle: usize) -> Array1<f64>;
 }
 
 /// See [`Curvature::LowRank`].
 #[derive(Debug, Clone, Copy)]
 pub struct LowRank<'a> {
-    /// `J_p`, `N × R × d`, contiguous. Rows that are not filled yet are zero.
-    pub rows: ArrayView3<'a, f64>,
+    /// `J_p`, `R × d` for each of `N` particles: an `N × R × d` array, or whatever else multiplies like one.
+    pub rows: &'a dyn CurvatureRows,
     /// The factor before `J_pᵀ J_p`; non-negative.
     pub weight: f64,
     /// The multiple of the identity, usually the prior precision `δ`; positive.

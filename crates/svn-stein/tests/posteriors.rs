@@ -111,13 +111,13 @@ fn particles_represent_the_double_banana() {
         kernel: kernel.clone(),
         coupling: Coupling::BlockDiagonal,
         lift: Lift::Particle,
-        ridge: 1e-2,
+        damping: Damping::Constant(3.0),
         ..Newton::default()
     };
     let gram = Newton {
         kernel,
         ridge: 0.1,
-        damping: Damping::Constant(1.0),
+        damping: Damping::Constant(10.0),
         ..newton(Coupling::Gram, 0.5)
     };
     let svgd = Method::Svgd {
@@ -186,8 +186,8 @@ fn ssvn_samples_the_hybrid_rosenbrock() {
         },
         coupling: Coupling::BlockRepulsion,
         rate: Rate::constant(0.05),
-        ridge: 1e-2,
-        damping: Damping::Constant(0.1),
+        ridge: 0.1,
+        damping: Damping::Constant(0.3),
         ..Newton::default()
     };
     let mut sampler = Sampler::new(Method::Ssvn(settings)).unwrap();

@@ -8,7 +8,7 @@ use ndarray_linalg::{Eigh, UPLO};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use svn_stein::{
-    Bandwidth, Coupling, Kernel, KernelGram, KernelSettings, Metric, RowGram, Solver, SvnSystem,
+    Bandwidth, Coupling, Kernel, KernelGram, KernelSettings, Metric, Scratch, Solver, SvnSystem,
     svgd_into,
 };
 
@@ -91,7 +91,7 @@ proptest! {
         prop_assert!(eigenvalues[0] > 0.0, "{eigenvalues}");
         let v = normals(seed ^ 9, (n, d));
         let mut alpha = Array2::zeros((n, d));
-        let info = system.solve_into(v.view(), Solver::Auto, &mut RowGram::default(), alpha.view_mut()).unwrap();
+        let info = system.solve_into(v.view(), Solver::Auto, &mut Scratch::default(), alpha.view_mut()).unwrap();
         let mut product = Array2::zeros((n, d));
         system.multiply_into(alpha.view(), product.view_mut());
         let residual = (&product - &v).mapv(|x| x * x).sum().sqrt() / v.mapv(|x| x * x).sum().sqrt();

@@ -96,6 +96,33 @@ impl Cholesky {
         Self::escalate(a, damping, params)
     }
 
+    /// Factor a matrix that the caller has no further use for, without a copy, a jitter or a test of symmetry: the fast
+    /// way for matrices that are symmetric and well away from singular by construction. The lower triangle is read.
+    ///
+    /// # Errors
+    /// [`FactorError::Input`] if `a` is not square or empty; [`FactorError::NotPositiveDefinite`] with the pivot, also
+    /// for a matrix that is not finite.
+    pub fn factorize_owned(a: Array2<f64>) -> Result<Self, FactorError> {
+        let dim = a.nrows();
+        check_shape("matrix", a.dim(), (dim, dim))?;
+        if dim == 0 {
+            return Err(FactorError::Input(InputError::Empty { what: "matrix" }));
+        }
+        let lower = if a.is_standard_layout() {
+            a
+        } else {
+            a.as_standard_layout().into_owned()
+        };
+        match factor_in_place(lower)? {
+            Ok(lower) => Ok(Self { lower, jitter: 0.0 }),
+            Err(pivot) => Err(FactorError::NotPositiveDefinite {
+                pivot,
+                dim,
+                jitter: 0.0,
+            }),
+        }
+    }
+
     fn escalate(
         a: ArrayView2<'_, f64>,
         damping: f64,
@@ -178,6 +205,12 @@ fn attempt_factor(
     let mut lower = Array2::zeros((dim, dim));
     lower.assign(&a);
     lower.diag_mut().mapv_inplace(|v| v + damping + jitter);
+    factor_in_place(lower)
+}
+
+/// The factor of a matrix in standard layout, or the index of the pivot where it ends.
+fn factor_in_place(mut lower: Array2<f64>) -> Result<Result<Array2<f64>, usize>, FactorError> {
+    let dim = lower.nrows();
     let diagonal = lower.diag().to_owned();
     let ended = match cholesky_lower(&mut lower) {
         Ok(()) => None,

@@ -9,11 +9,11 @@ pub use settings::{FitSettings, NoiseModel};
 
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
 use crate::network::{MlpSettings, initial_particles};
-use crate::posterior::{Posterior, PosteriorSettings, RowStorage};
+use crate::posterior::{Posterior, PosteriorSettings};
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use report::EpochSums;
 use std::time::{Duration, Instant};
-use svn_stein::{Coupling, Method, Sampler, Stop, run};
+use svn_stein::{Sampler, Stop, run};
 use tch::Device;
 use validation::Validation;
 
@@ -79,7 +79,6 @@ pub fn fit(
             prior_precision: settings.prior_precision,
             accumulated_batches: settings.accumulated_batches,
             learn_noise: true,
-            storage: storage(&settings.method),
             seed: settings.seed,
             device,
         },
@@ -135,12 +134,4 @@ pub fn fit(
         curvature_age: posterior.curvature_age(),
         stopped_early,
     })
-}
-
-/// The storage that the method's solver is fastest on.
-fn storage(method: &Method) -> RowStorage {
-    match method {
-        Method::Svn(newton) if newton.coupling == Coupling::BlockDiagonal => RowStorage::WrittenOut,
-        _ => RowStorage::ByLayer,
-    }
 }

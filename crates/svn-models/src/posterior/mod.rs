@@ -17,4 +17,4 @@ mod target;
 pub use batches::Batches;
 pub use noise::NoiseEstimate;
 pub use ring::RowRing;
-pub use target::{Posterior, PosteriorSettings, RowStorage};
+pub use target::{Posterior, PosteriorSettings};

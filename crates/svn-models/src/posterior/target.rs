@@ -1,22 +1,12 @@
 //! [`Posterior`]: network × likelihood × prior × data as a [`Score`] and [`Curved`] target.
 
-use super::curvature::LayeredCurvature;
+use super::curvature::RowsByLayer;
 use super::{Batches, NoiseEstimate, RowRing};
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
 use ndarray::{Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1, s};
 use svn_curvature::{LayeredRows, Linearization, Sequential, convert};
-use svn_stein::{Curvature, Curved, LowRank, Score, TargetError};
+use svn_stein::{Curvature, CurvatureRows, Curved, LowRank, Score, TargetError};
 use tch::{Device, Kind, Tensor};
-
-/// How curvature rows are kept; the curvature is the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowStorage {
-    /// As layer inputs and cotangents where the network has that form: little memory, fast for couplings that solve
-    /// particle by particle.
-    ByLayer,
-    /// Written out: for block-diagonal coupling, whose systems mix the rows of all particles.
-    WrittenOut,
-}
 
 /// How a [`Posterior`] sees its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,8 +19,6 @@ pub struct PosteriorSettings {
     pub accumulated_batches: usize,
     /// Whether a common noise level follows the residuals.
     pub learn_noise: bool,
-    /// How curvature rows are kept.
-    pub storage: RowStorage,
     /// Seed of the order of the rows.
     pub seed: u64,
     /// Where the network is evaluated.
@@ -56,10 +44,10 @@ pub struct Posterior {
 /// Curvature rows of recent batches.
 #[derive(Debug)]
 enum KeptRows {
-    /// As layer inputs and cotangents.
-    Layered(LayeredCurvature),
+    /// As layer inputs and cotangents, where the network has that form.
+    ByLayer(RowsByLayer),
     /// Written out, `N × R × d`.
-    Explicit(Array3<f64>),
+    WrittenOut(Array3<f64>),
 }
 
 #[derive(Debug)]
@@ -282,17 +270,9 @@ impl Posterior {
                 settings.accumulated_batches,
                 settings.batch_size.min(self.rows) * rank,
             );
-            let by_layer = match settings.storage {
-                RowStorage::ByLayer => LayeredRows::new(linear, ring.capacity()),
-                RowStorage::WrittenOut => None,
-            };
-            let rows = match by_layer {
-                Some(rows) => KeptRows::Layered(LayeredCurvature {
-                    rows,
-                    weight,
-                    shift: settings.prior_precision,
-                }),
-                None => KeptRows::Explicit(Array3::zeros((
+            let rows = match LayeredRows::new(linear, ring.capacity()) {
+                Some(rows) => KeptRows::ByLayer(RowsByLayer(rows)),
+                None => KeptRows::WrittenOut(Array3::zeros((
                     linear.particles(),
                     ring.capacity(),
                     linear.dim(),
@@ -303,26 +283,23 @@ impl Posterior {
         let Some((ring, rows)) = &mut self.accumulated else {
             return Err(ModelError::setting("accumulated batches", 0, "at least 1"));
         };
-        match rows {
-            KeptRows::Layered(curvature) => {
-                curvature.rows.write(linear, &root, ring.slot())?;
-                curvature.weight = weight * ring.weight();
-                Ok(Curvature::Factored(curvature))
+        let slot = ring.slot();
+        let rows: &dyn CurvatureRows = match rows {
+            KeptRows::ByLayer(rows) => {
+                rows.0.write(linear, &root, slot)?;
+                rows
             }
-            KeptRows::Explicit(rows) => {
-                let (slot, filled) = (ring.slot(), linear.batch() * rank);
-                rows.slice_mut(s![.., slot.start + filled..slot.end, ..])
-                    .fill(0.0);
-                linear.rows_into(
-                    &root,
-                    rows.slice_mut(s![.., slot.start..slot.start + filled, ..]),
-                )?;
-                Ok(Curvature::LowRank(LowRank {
-                    weight: weight * ring.weight(),
-                    rows: rows.view(),
-                    shift: settings.prior_precision,
-                }))
+            KeptRows::WrittenOut(rows) => {
+                let filled = slot.start + linear.batch() * rank;
+                rows.slice_mut(s![.., filled..slot.end, ..]).fill(0.0);
+                linear.rows_into(&root, rows.slice_mut(s![.., slot.start..filled, ..]))?;
+                rows
             }
-        }
+        };
+        Ok(Curvature::LowRank(LowRank {
+            rows,
+            weight: weight * ring.weight(),
+            shift: settings.prior_precision,
+        }))
     }
 }

@@ -5,6 +5,7 @@ use ndarray::ArrayView1;
 use super::{Proposal, Sampler};
 use crate::damping::Damping;
 use crate::error::SteinError;
+use crate::finite::is_finite;
 use crate::method::Method;
 use crate::state::State;
 use crate::target::{Curvature, Curved, TargetError};
@@ -100,7 +101,7 @@ impl Sampler {
     fn check_finite(&self) -> Result<(), SteinError> {
         let ws = &self.workspace;
         for (particle, (l, s)) in ws.log_density.iter().zip(ws.score.rows()).enumerate() {
-            let quantity = match (l.is_finite(), s.iter().all(|x| x.is_finite())) {
+            let quantity = match (l.is_finite(), is_finite(s)) {
                 (true, true) => continue,
                 (false, _) => "log density",
                 (true, false) => "score",

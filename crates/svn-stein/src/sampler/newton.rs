@@ -12,7 +12,7 @@ use crate::info::KernelHealth;
 use crate::method::{FirstOrder, Lift, Newton};
 use crate::restrict::{Coordinates, Restricted};
 use crate::state::State;
-use crate::system::{RowGram, SolveInfo, SvnSystem};
+use crate::system::{Scratch, SolveInfo, SvnSystem};
 use crate::target::Curvature;
 
 /// Times the damping is raised when the system is singular or its solution no descent direction.
@@ -22,6 +22,8 @@ const ATTEMPTS: usize = 12;
 struct Solved {
     solve: SolveInfo,
     trust_scale: Array1<f64>,
+    /// `Δ_mᵀ H_m Δ_m` of the change in the coordinates solved for.
+    quadratic: Array1<f64>,
 }
 
 /// Step on all coordinates into `ws.direction`; with `noise`, the stochastic one.
@@ -46,7 +48,7 @@ pub(super) fn propose(
         gram,
         direction,
         alpha,
-        rows,
+        scratch,
         ..
     } = ws;
     let solved = solve(
@@ -55,12 +57,11 @@ pub(super) fn propose(
         state,
         gram.view(),
         curvature,
-        rows,
+        scratch,
         direction,
         alpha,
     )?;
-    let quadratic = curvature.quadratic(ws.direction.view());
-    Ok(finish(kernel, solved, state.damping, quadratic))
+    Ok(finish(kernel, solved, state.damping, None))
 }
 
 /// SVGD on all coordinates, Newton on the selected ones.
@@ -104,7 +105,7 @@ pub(super) fn propose_partial(
             state,
             view,
             &restricted.view(),
-            &mut ws.rows,
+            &mut ws.scratch,
             &mut field,
             &mut alpha,
         )?
@@ -116,27 +117,24 @@ pub(super) fn propose_partial(
     for (column, &i) in field.columns().into_iter().zip(&indices) {
         ws.direction.column_mut(i).assign(&column);
     }
-    let quadratic = if full {
-        curvature.quadratic(ws.direction.view())
-    } else {
-        restricted.view().quadratic(field.view())
-    };
+    // The other coordinates count as well, where there is curvature of them.
+    let quadratic = full.then(|| curvature.quadratic(ws.direction.view()));
     Ok(finish(kernel, solved, state.damping, quadratic))
 }
 
-/// `quadratic`: that of the whole change, or of the selected coordinates where there is no more curvature.
+/// `quadratic`: that of the whole change, where it is more than what was solved for.
 fn finish(
     kernel: Option<KernelHealth>,
     solved: Solved,
     damping: f64,
-    quadratic: Array1<f64>,
+    quadratic: Option<Array1<f64>>,
 ) -> Proposal {
     Proposal {
         kernel,
         solve: Some(solved.solve),
         damping,
         trust_scale: solved.trust_scale,
-        quadratic,
+        quadratic: quadratic.unwrap_or(solved.quadratic),
     }
 }
 
@@ -148,7 +146,7 @@ fn solve(
     state: &mut State,
     kernel: KernelView<'_>,
     curvature: &Curvature<'_>,
-    rows: &mut RowGram,
+    scratch: &mut Scratch,
     direction: &mut Array2<f64>,
     alpha: &mut Array2<f64>,
 ) -> Result<Solved, SteinError> {
@@ -172,9 +170,10 @@ fn solve(
             if noise {
                 let mut xi = Array2::zeros(direction.dim());
                 system.noise_into(state.seed, state.step, xi.view_mut())?;
-                let _ = system.solve_into(xi.view(), newton.solver, rows, diffusion.view_mut())?;
+                let _ =
+                    system.solve_into(xi.view(), newton.solver, scratch, diffusion.view_mut())?;
             }
-            system.solve_into(direction.view(), newton.solver, rows, alpha.view_mut())
+            system.solve_into(direction.view(), newton.solver, scratch, alpha.view_mut())
         };
         let (error, size) = match once() {
             Ok(info) if descends(direction, alpha) || attempt == ATTEMPTS => break info,
@@ -198,11 +197,12 @@ fn solve(
         Lift::Particle => direction.assign(alpha),
     }
     let rate = newton.rate.at(state.step) * state.backoff;
-    let quadratic = curvature.quadratic(direction.view());
+    let mut quadratic = curvature.quadratic(direction.view());
     let trust_scale = trust_scales(newton.trust_region, rate, quadratic.view());
     for (mut row, &scale) in direction.rows_mut().into_iter().zip(&trust_scale) {
         row *= rate * scale;
     }
+    quadratic.zip_mut_with(&trust_scale, |q, scale| *q *= (rate * scale).powi(2));
     if noise {
         // The scale of a particle acts as a smaller ε, so its noise shrinks with the root.
         general_mat_mul(
@@ -220,13 +220,19 @@ fn solve(
         {
             row.scaled_add(scale.sqrt(), &xi);
         }
+        quadratic = curvature.quadratic(direction.view());
     }
-    Ok(Solved { solve, trust_scale })
+    Ok(Solved {
+        solve,
+        trust_scale,
+        quadratic,
+    })
 }
 
 /// Whether moving along `α` lowers the KL divergence to first order, `Σ_m α_m·v_m > 0`; the indefinite `exact` coupling
 /// and iterations that were cut short need not.
 fn descends(field: &Array2<f64>, alpha: &Array2<f64>) -> bool {
-    let slope: f64 = field.iter().zip(alpha).map(|(v, a)| v * a).sum();
+    let rows = field.rows().into_iter().zip(alpha.rows());
+    let slope: f64 = rows.map(|(v, a)| v.dot(&a)).sum();
     slope > 0.0 || field.iter().all(|&v| v == 0.0)
 }

@@ -1,59 +1,36 @@
-//! The data part with particles decoupled: one factor of `H_p + λ I` a particle, whatever the curvature.
+//! One factor of `H_p + λ I` a particle, whatever the curvature.
 //!
 //! ```text
-//! A₀ = (1/N) K blockdiag(H_p + λ I) K + ρ I  ≈  (1/N) K̃ blockdiag(H_p + λ I) K̃,   K̃ = (K² + ridge I)^½
-//! inverse  N K̃⁻¹ blockdiag(H_p + λ I)⁻¹ K̃⁻¹
-//! T = N Σ_p W_pᵀ Θ_p W_p,   Θ_p = Y (H_p + λ I)⁻¹ Yᵀ,   W_p[a, f] = Σ_m K̃⁻¹_pm F_(m,a),f
+//! low rank  (H_p + λ I)⁻¹ = (1/μ) [ I − (w/μ) J_pᵀ C_p⁻¹ J_p ],   C_p = I + (w/μ) J_p J_pᵀ,   μ = δ + λ
+//! Θ_p       = Y (H_p + λ I)⁻¹ Yᵀ                                      N × N
+//!           = (1/μ) [ Y Yᵀ − (w/μ) P_p C_p⁻¹ P_pᵀ ],   P_p = Y J_pᵀ    nothing of size d but P_p
 //! ```
-//!
-//! The coupled system factors this way because `k_p k_pᵀ` couples the blocks only through `K`. The two sides agree
-//! on the multiple of the identity and differ elsewhere by `ridge / (2 λ_min(K)²)`, so this is an excellent
-//! preconditioner, and for a well-conditioned `K` nearly the inverse: `N` factors of size `R` instead of one of `N R`.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use rayon::prelude::*;
-use svn_linalg::{Cholesky, CholeskyParams, Factor, SymmetricEigen};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array2, ArrayView2, Axis, Zip, s};
+use svn_linalg::{Cholesky, CholeskyParams, Factor};
 
-use super::SvnSystem;
-use super::reduced::symmetrise;
-use super::rows::RowGram;
-use super::woodbury::{Base, solve_vector};
+use super::{SvnSystem, for_each_particle, symmetrise};
 use crate::error::SteinError;
-use crate::repulsion::RepulsionFactor;
 use crate::target::{Curvature, LowRank};
 
 /// `(H_p + λ I)⁻¹` of every particle.
-enum Factors<'s> {
-    LowRank {
-        low: LowRank<'s>,
-        mu: f64,
-        cholesky: Vec<Option<Cholesky>>,
-    },
+pub(super) enum Factors<'s> {
+    LowRank(LowRankFactors<'s>),
     Diagonal(Array2<f64>),
     Boxed(Vec<Box<dyn Factor + 's>>),
 }
 
-pub(super) struct Decoupled<'s> {
-    factors: Factors<'s>,
-    /// `K̃⁻¹`.
-    root: Array2<f64>,
-    transformed: ArrayView2<'s, f64>,
-    coupling: &'static str,
+/// Woodbury through the `R × R` matrices `C_p`.
+pub(super) struct LowRankFactors<'s> {
+    low: LowRank<'s>,
+    mu: f64,
+    /// Factors of `C_p`; none where the rows weigh nothing.
+    cholesky: Vec<Option<Cholesky>>,
 }
 
-impl<'s> Decoupled<'s> {
-    /// `ridge / (2 λ_min(K)²)` relative to `μ`: how far the approximation is from the system.
-    pub fn defect(system: &SvnSystem<'_>, mu: f64) -> Result<f64, SteinError> {
-        let eigen = eigen_of(system)?;
-        let smallest = eigen
-            .values()
-            .iter()
-            .fold(f64::INFINITY, |m, x| m.min(x.abs()));
-        let n = system.shape().0 as f64;
-        Ok(system.ridge * n / mu / (2.0 * smallest * smallest))
-    }
-
-    pub fn new(system: &'s SvnSystem<'_>, rows: &mut RowGram) -> Result<Self, SteinError> {
+impl<'s> Factors<'s> {
+    pub fn new(system: &'s SvnSystem<'_>) -> Result<Self, SteinError> {
         let n = system.shape().0;
         let damping = system.damping;
         let singular = |size: usize, reason: String| SteinError::Singular {
@@ -61,73 +38,56 @@ impl<'s> Decoupled<'s> {
             size,
             reason,
         };
-        let scale = damping + system.curvature.scale();
-        let eigen = eigen_of(system)?;
-        let relative = if scale > 0.0 {
-            system.ridge * n as f64 / scale
-        } else {
-            0.0
-        };
-        let inverse = eigen.values().mapv(|x| (x * x + relative).sqrt().recip());
-        if !inverse.iter().all(|x| x.is_finite()) {
-            return Err(singular(
-                n,
-                "the kernel matrix is singular and the ridge is zero".into(),
-            ));
-        }
-        let root = (&eigen.vectors() * &inverse).dot(&eigen.vectors().t());
-        let factors = match &system.curvature {
+        let params = CholeskyParams::default();
+        Ok(match &system.curvature {
             Curvature::LowRank(low) => {
-                let low = LowRank {
-                    rows: low.rows.view(),
-                    weight: low.weight,
-                    shift: low.shift,
-                };
                 let mu = low.shift + damping;
                 if mu <= 0.0 {
-                    return Err(singular(
-                        n,
-                        "neither damping nor prior precision is positive".into(),
-                    ));
+                    let reason = "neither damping nor prior precision is positive".into();
+                    return Err(singular(n, reason));
                 }
-                rows.update(low.rows, system.kernel.transformed, |p, q| p == q);
-                let r = low.rows.dim().1;
-                let rows = &*rows;
-                let cholesky = (0..n)
-                    .into_par_iter()
-                    .map(|p| {
-                        if r == 0 || low.weight == 0.0 {
-                            return Ok(None);
-                        }
-                        let mut matrix = rows.block(p, p).mapv(|e| e * low.weight / mu);
-                        matrix.diag_mut().mapv_inplace(|x| x + 1.0);
-                        Cholesky::factorize(matrix.view(), &CholeskyParams::default())
-                            .map(Some)
-                            .map_err(|e| singular(r, e.to_string()))
-                    })
-                    .collect::<Result<_, _>>()?;
-                Factors::LowRank { low, mu, cholesky }
+                let r = low.rows.count();
+                let matrix = |p: usize| {
+                    let mut matrix = Array2::zeros((r, r));
+                    low.rows.gram_into(p, p, matrix.view_mut());
+                    matrix *= low.weight / mu;
+                    matrix.diag_mut().mapv_inplace(|x| x + 1.0);
+                    matrix
+                };
+                let factor = |p: usize| {
+                    if r == 0 || low.weight == 0.0 {
+                        return Ok(None);
+                    }
+                    // Only rounding can make it singular, and then a jitter is tried.
+                    Cholesky::factorize_owned(matrix(p))
+                        .or_else(|_| Cholesky::factorize(matrix(p).view(), &params))
+                        .map(Some)
+                        .map_err(|e| singular(r, e.to_string()))
+                };
+                Self::LowRank(LowRankFactors {
+                    low: *low,
+                    mu,
+                    cholesky: for_each_particle(n, n * r * r * r / 6, factor)?,
+                })
             }
             Curvature::Diagonal(h) => {
                 let damped = h.mapv(|h| h + damping);
                 if damped.iter().any(|&x| x <= 0.0) {
-                    return Err(singular(
-                        n,
-                        "a coordinate has neither curvature nor damping".into(),
-                    ));
+                    let reason = "a coordinate has neither curvature nor damping".into();
+                    return Err(singular(n, reason));
                 }
-                Factors::Diagonal(damped)
+                Self::Diagonal(damped)
             }
-            Curvature::Dense(h) => Factors::Boxed(
+            Curvature::Dense(h) => Self::Boxed(
                 h.outer_iter()
                     .map(|h| {
-                        Cholesky::factorize_with_damping(h, damping, &CholeskyParams::default())
+                        Cholesky::factorize_with_damping(h, damping, &params)
                             .map(|c| Box::new(c) as Box<dyn Factor>)
                             .map_err(|e| singular(h.nrows(), e.to_string()))
                     })
                     .collect::<Result<_, _>>()?,
             ),
-            Curvature::Factored(f) => Factors::Boxed(
+            Curvature::Factored(f) => Self::Boxed(
                 (0..n)
                     .map(|p| {
                         f.factor(p, damping)
@@ -135,101 +95,137 @@ impl<'s> Decoupled<'s> {
                     })
                     .collect::<Result<_, _>>()?,
             ),
-        };
-        let transformed = system.kernel.transformed.view();
-        Ok(Self {
-            factors,
-            root,
-            transformed,
-            coupling: system.coupling.name(),
         })
     }
 
-    /// `out_k = (H_p + λ I)⁻¹ u_k` for the rows of `u`.
-    fn solve_one(
+    /// Size of the largest matrix factorised.
+    pub fn size(&self) -> usize {
+        match self {
+            Self::LowRank(factors) => factors.low.rows.count(),
+            Self::Diagonal(_) => 1,
+            Self::Boxed(factors) => factors.first().map_or(0, |f| f.dim()),
+        }
+    }
+
+    /// `out_p = (H_p + λ I)⁻¹ x_p`, row by row.
+    pub fn solve_rows_into(&self, x: ArrayView2<'_, f64>, out: &mut Array2<f64>) {
+        match self {
+            Self::LowRank(factors) => {
+                out.assign(&x);
+                for p in 0..x.nrows() {
+                    let z = factors.project(p, x.slice(s![p..=p, ..]));
+                    factors.finish(p, z, out);
+                }
+            }
+            Self::Diagonal(h) => {
+                Zip::from(out)
+                    .and(x)
+                    .and(h)
+                    .for_each(|o, &x, &h| *o = x / h);
+            }
+            Self::Boxed(factors) => {
+                for (p, factor) in factors.iter().enumerate() {
+                    let rows = x.slice(s![p..=p, ..]);
+                    factor.solve_into(rows.t(), out.slice_mut(s![p..=p, ..]).reversed_axes());
+                }
+            }
+        }
+    }
+
+    /// `Θ_p`.
+    pub fn theta(&self, p: usize, y: &Spanned<'_>) -> Result<Array2<f64>, SteinError> {
+        let mut theta = match self {
+            Self::LowRank(factors) => factors.theta(p, y),
+            Self::Diagonal(h) => (&y.rows / &h.row(p)).dot(&y.rows.t()),
+            Self::Boxed(factors) => {
+                let mut solved = Array2::zeros(y.rows.dim());
+                factors[p].solve_into(y.rows.t(), solved.view_mut().reversed_axes());
+                y.rows.dot(&solved.t())
+            }
+        };
+        symmetrise(&mut theta);
+        Ok(theta)
+    }
+}
+
+impl LowRankFactors<'_> {
+    /// `x J_pᵀ`, `k × R`.
+    pub fn project(&self, p: usize, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut out = Array2::zeros((x.nrows(), self.low.rows.count()));
+        self.low.rows.project_into(p, x, out.view_mut());
+        out
+    }
+
+    /// `C_p⁻¹ z` for the rows of `z` (`k × R`).
+    pub fn solve_small(&self, p: usize, z: &Array2<f64>) -> Array2<f64> {
+        match &self.cholesky[p] {
+            Some(cholesky) => {
+                let mut out = Array2::zeros((z.ncols(), z.nrows()));
+                cholesky.solve_into(z.t(), out.view_mut());
+                out.reversed_axes()
+            }
+            None => Array2::zeros(z.dim()),
+        }
+    }
+
+    /// Row `p` of `out`, which holds `x`, becomes `(H_p + λ I)⁻¹ x`; `z = x J_pᵀ`.
+    pub fn finish(&self, p: usize, z: Array2<f64>, out: &mut Array2<f64>) {
+        let z = self.solve_small(p, &z);
+        let scale = -self.low.weight / (self.mu * self.mu);
+        let row = out.slice_mut(s![p..=p, ..]);
+        self.low
+            .rows
+            .combine_into(p, scale, z.view(), self.mu.recip(), row);
+    }
+
+    /// `x (H_p + λ I)⁻¹ Yᵀ` for one row `x` with `x Yᵀ = inner` and `x J_pᵀ = z`.
+    pub fn inner(
         &self,
         p: usize,
-        u: ArrayView2<'_, f64>,
-        mut out: ArrayViewMut2<'_, f64>,
-    ) -> Result<(), SteinError> {
-        match &self.factors {
-            Factors::LowRank { low, mu, cholesky } => {
-                out.zip_mut_with(&u, |o, &u| *o = u / mu);
-                let Some(cholesky) = cholesky.get(p).and_then(Option::as_ref) else {
-                    return Ok(());
-                };
-                let rows = low.rows.index_axis(Axis(0), p);
-                for (u, mut out) in u.rows().into_iter().zip(out.rows_mut()) {
-                    let z = solve_vector(cholesky, rows.dot(&u).view(), self.coupling)?;
-                    let factor = -low.weight / (mu * mu);
-                    ndarray::linalg::general_mat_vec_mul(factor, &rows.t(), &z, 1.0, &mut out);
-                }
-            }
-            Factors::Diagonal(h) => {
-                for (u, mut out) in u.rows().into_iter().zip(out.rows_mut()) {
-                    ndarray::Zip::from(&mut out)
-                        .and(&u)
-                        .and(&h.row(p))
-                        .for_each(|o, &u, &h| *o = u / h);
-                }
-            }
-            Factors::Boxed(factors) => factors[p].solve_into(u.t(), out.reversed_axes()),
+        inner: ArrayView2<'_, f64>,
+        z: &Array2<f64>,
+        y: &Spanned<'_>,
+    ) -> Array2<f64> {
+        let mut out = inner.to_owned();
+        let solved = self.solve_small(p, z);
+        let factor = -self.low.weight / self.mu;
+        general_mat_mul(factor, &solved, &y.projected[p].t(), 1.0, &mut out);
+        out / self.mu
+    }
+
+    fn theta(&self, p: usize, y: &Spanned<'_>) -> Array2<f64> {
+        let mut theta = y.outer.clone();
+        if let Some(cholesky) = &self.cholesky[p] {
+            // Half a solve: P C⁻¹ Pᵀ = (L⁻¹ Pᵀ)ᵀ (L⁻¹ Pᵀ).
+            let mut whitened = y.projected[p].t().as_standard_layout().into_owned();
+            let shape = cholesky.solve_lower_inplace(whitened.view_mut());
+            debug_assert!(shape.is_ok(), "one row of P for each row of J");
+            let factor = -self.low.weight / self.mu;
+            general_mat_mul(factor, &whitened.t(), &whitened, 1.0, &mut theta);
         }
-        Ok(())
+        theta / self.mu
     }
 }
 
-impl Base for Decoupled<'_> {
-    fn solve_into(
-        &self,
-        rhs: ArrayView2<'_, f64>,
-        mut out: ArrayViewMut2<'_, f64>,
-    ) -> Result<(), SteinError> {
-        let n = rhs.nrows();
-        let mixed = self.root.dot(&rhs);
-        let mut solved = Array2::zeros(rhs.dim());
-        for p in 0..n {
-            self.solve_one(
-                p,
-                mixed.slice(s![p..=p, ..]),
-                solved.slice_mut(s![p..=p, ..]),
-            )?;
-        }
-        ndarray::linalg::general_mat_mul(n as f64, &self.root, &solved, 0.0, &mut out);
-        Ok(())
-    }
-
-    fn project(&self, factor: &RepulsionFactor) -> Result<Array2<f64>, SteinError> {
-        let (f, n, _) = factor.columns.dim();
-        let mut t = Array2::zeros((f, f));
-        let mut solved = Array2::zeros(self.transformed.dim());
-        let mut w = Array2::zeros((f, n));
-        for p in 0..n {
-            self.solve_one(p, self.transformed, solved.view_mut())?;
-            let mut theta = self.transformed.dot(&solved.t());
-            symmetrise(&mut theta);
-            for (mut w, b) in w.rows_mut().into_iter().zip(factor.columns.outer_iter()) {
-                ndarray::linalg::general_mat_vec_mul(1.0, &b.t(), &self.root.row(p), 0.0, &mut w);
-            }
-            ndarray::linalg::general_mat_mul(n as f64, &w.dot(&theta), &w.t(), 1.0, &mut t);
-        }
-        symmetrise(&mut t);
-        Ok(t)
-    }
-
-    fn size(&self) -> usize {
-        match &self.factors {
-            Factors::LowRank { low, .. } => low.rows.dim().1,
-            Factors::Diagonal(_) => 1,
-            Factors::Boxed(factors) => factors.first().map_or(0, |f| f.dim()),
-        }
-    }
+/// `Y` with what the factors need of it.
+pub(super) struct Spanned<'s> {
+    pub rows: ArrayView2<'s, f64>,
+    /// `Y Yᵀ`.
+    outer: Array2<f64>,
+    /// `P_p = Y J_pᵀ`, `N × R`; low rank only.
+    pub projected: Vec<Array2<f64>>,
 }
 
-fn eigen_of(system: &SvnSystem<'_>) -> Result<SymmetricEigen, SteinError> {
-    SymmetricEigen::factorize(system.kernel.kernel).map_err(|e| SteinError::Singular {
-        coupling: system.coupling.name(),
-        size: system.shape().0,
-        reason: e.to_string(),
-    })
+impl<'s> Spanned<'s> {
+    pub fn new(y: ArrayView2<'s, f64>, factors: &Factors<'_>) -> Self {
+        let projected = match factors {
+            Factors::LowRank(low) => (0..y.len_of(Axis(0))).map(|p| low.project(p, y)).collect(),
+            _ => Vec::new(),
+        };
+        Self {
+            rows: y,
+            outer: y.dot(&y.t()),
+            projected,
+        }
+    }
 }

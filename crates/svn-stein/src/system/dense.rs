@@ -1,18 +1,17 @@
 //! The Newton system as one dense matrix, for small `d`, of any curvature.
 //!
 //! ```text
-//! A_(m,i),(n,j) = (1/N) Σ_p K_pm K_pn (H_p + λ I)_ij + ρ δ_mn δ_ij + (R_mn)_ij
+//! A_(m,i),(n,j) = (1/N) Σ_p K̃_pm K̃_pn (H_p + λ I)_ij + (R_mn)_ij      K for K̃ and m = n with block-diagonal coupling
 //! ```
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, OwnedRepr, s};
 use ndarray_linalg::{FactorizeInto, LUFactorized, Solve};
 use svn_linalg::{Cholesky, CholeskyParams};
 
-use super::SvnSystem;
 use super::direct::Inverse;
-use super::woodbury::solve_vector;
+use super::{Scratch, SvnSystem, solve_vector};
 use crate::error::SteinError;
-use crate::repulsion::{Coupling, factor};
+use crate::repulsion::factor;
 
 pub(super) struct DenseFactor {
     kind: Kind,
@@ -59,6 +58,7 @@ impl Inverse for DenseFactor {
     fn solve_into(
         &self,
         rhs: ArrayView2<'_, f64>,
+        _scratch: &mut Scratch,
         mut out: ArrayViewMut2<'_, f64>,
     ) -> Result<(), SteinError> {
         let flat = Array1::from_iter(rhs.iter().copied());
@@ -94,8 +94,12 @@ impl SvnSystem<'_> {
                 size: usize::MAX,
                 reason: "too large to assemble".into(),
             })?;
-        let k = self.kernel.kernel;
-        let block_only = self.coupling == Coupling::BlockDiagonal;
+        let block_only = self.is_block_diagonal();
+        let k = if block_only {
+            self.kernel.kernel
+        } else {
+            self.mixing.view()
+        };
         let mut matrix = Array2::zeros((size, size));
         let eye = Array2::eye(d);
         let mut h = Array2::zeros((d, d));
@@ -111,7 +115,6 @@ impl SvnSystem<'_> {
                 }
             }
         }
-        matrix.diag_mut().mapv_inplace(|x| x + self.ridge);
         if let Some(repulsion) = factor(self.coupling, self.kernel.slope) {
             let r = repulsion.rank();
             let mut u = Array2::zeros((r, size));

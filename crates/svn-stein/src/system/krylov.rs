@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use svn_linalg::{CgParams, CgStatus, LinearOperator, MinresParams, MinresStatus, SelfAdjoint};
 
 use super::direct::Inverse;
-use super::{SolveInfo, SolveRoute, SolveStatus, SvnSystem};
+use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem};
 use crate::error::SteinError;
 
 pub(super) fn cg(
@@ -17,6 +17,7 @@ pub(super) fn cg(
     rhs: ArrayView2<'_, f64>,
     tolerance: f64,
     max_iterations: usize,
+    scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     let (x, status, iterations) = run_cg(system, rhs, None, tolerance, max_iterations)?;
@@ -27,6 +28,7 @@ pub(super) fn cg(
         SolveRoute::Cg,
         status,
         iterations,
+        scratch,
         out,
     ))
 }
@@ -36,6 +38,7 @@ pub(super) fn minres(
     rhs: ArrayView2<'_, f64>,
     tolerance: f64,
     max_iterations: usize,
+    scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     let (x, status, iterations) = run_minres(system, rhs, None, tolerance, max_iterations)?;
@@ -46,6 +49,7 @@ pub(super) fn minres(
         SolveRoute::Minres,
         status,
         iterations,
+        scratch,
         out,
     ))
 }
@@ -57,6 +61,7 @@ pub(super) fn preconditioned(
     inverse: &dyn Inverse,
     tolerance: f64,
     max_iterations: usize,
+    scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     let operator = Preconditioner {
@@ -80,6 +85,7 @@ pub(super) fn preconditioned(
         SolveRoute::Preconditioned,
         status,
         iterations,
+        scratch,
         out,
     );
     Ok(SolveInfo {
@@ -156,9 +162,14 @@ impl LinearOperator for Preconditioner<'_> {
     fn apply_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let mut b = Array2::zeros(self.shape);
         let mut solved = Array2::zeros(self.shape);
+        let mut scratch = Scratch::default();
+        scratch.fit(self.shape);
         for (x, mut out) in x.axis_iter(Axis(1)).zip(out.axis_iter_mut(Axis(1))) {
             b.iter_mut().zip(x).for_each(|(b, &x)| *b = x);
-            match self.inverse.solve_into(b.view(), solved.view_mut()) {
+            match self
+                .inverse
+                .solve_into(b.view(), &mut scratch, solved.view_mut())
+            {
                 Ok(()) => out.iter_mut().zip(&solved).for_each(|(o, &s)| *o = s),
                 Err(error) => {
                     out.fill(0.0);
@@ -182,11 +193,11 @@ fn finish(
     route: SolveRoute,
     status: SolveStatus,
     iterations: usize,
+    scratch: &mut Scratch,
     mut out: ArrayViewMut2<'_, f64>,
 ) -> SolveInfo {
     out.iter_mut().zip(x).for_each(|(o, &x)| *o = x);
-    let mut residual = Array2::zeros(rhs.dim());
-    let relative_residual = system.residual_into(out.view(), rhs, residual.view_mut());
+    let relative_residual = system.residual(out.view(), rhs, scratch);
     SolveInfo {
         route,
         status,

@@ -1,11 +1,13 @@
 //! The Stein variational Newton system `A α = v` and the ways to solve it.
 //!
 //! ```text
-//! (A α)_m = (1/N) Σ_p K_pm (H_p + λ I) u_p + ρ α_m + Σ_n R_mn α_n,    u_p = Σ_n K_pn α_n
-//! block-diagonal:  (A α)_m = (1/N) Σ_p K_pm² (H_p + λ I) α_m + ρ α_m + R_mm α_m
+//! (A α)_m = (1/N) Σ_p K̃_pm (H_p + λ I) u_p + Σ_n R_mn α_n,    u_p = Σ_n K̃_pn α_n,    K̃ = (K² + ridge · I)^½
+//! block-diagonal:  (A α)_m = (1/N) Σ_p K_pm² (H_p + λ I) α_m + R_mm α_m
 //! step             V_m = Σ_n K_mn α_n
-//! ρ = ridge · μ / N,  μ = λ + δ
 //! ```
+//!
+//! The ridge keeps the system regular where `K` is not, when particles nearly coincide. In `K̃` it leaves the structure
+//! as it is, whatever the scale of `H_p`, so that the data part always falls apart into one factor a particle.
 //!
 //! | symbol | shape | meaning |
 //! |---|---|---|
@@ -13,28 +15,29 @@
 //! | `K`, `g` | `N × N` | kernel and its slopes |
 //! | `Y` | `N × d` | centred particles times the metric |
 //! | `H_p` | `d × d`, never formed | curvature |
-//! | `λ`, `ρ` | scalars | Levenberg damping, ridge for nearly singular `K` |
+//! | `λ` | scalar | Levenberg damping |
 //!
 //! Reference: Detommaso et al. (2018), arXiv 1806.03085.
 
 mod block;
+mod coupled;
 mod decoupled;
 mod dense;
-mod diagonal;
 mod direct;
 mod krylov;
 mod noise;
 mod operator;
-mod reduced;
-mod rows;
-mod woodbury;
+mod scratch;
 
-pub use rows::RowGram;
+pub use scratch::Scratch;
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use svn_linalg::{Cholesky, Factor as _, SymmetricEigen};
 
 use crate::error::SteinError;
+use crate::finite::first_non_finite;
 use crate::gram::KernelView;
 use crate::repulsion::{Coupling, rank};
 use crate::target::Curvature;
@@ -51,8 +54,7 @@ const REPULSION_LIMIT: usize = 1024;
 pub enum Solver {
     /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`].
     Auto,
-    /// To working precision: Woodbury through the Gram matrix of the rows (low rank), per coordinate (diagonal), dense;
-    /// factored curvature by refinement, or where that stalls by [`Solver::Preconditioned`], to `1e-9`.
+    /// To working precision, through one factor of `H_p + λ I` a particle (block-diagonal coupling: one of each block).
     Direct,
     /// Dense assembly of the `N d × N d` matrix; for small `d`.
     Dense,
@@ -84,12 +86,8 @@ pub enum Solver {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SolveRoute {
-    /// Woodbury through the Gram matrix of all curvature rows.
-    Reduced,
-    /// One factor of `H_p + λ I` a particle, for a well-conditioned kernel matrix.
+    /// One factor of `H_p + λ I` a particle, decoupled by the kernel matrix.
     Decoupled,
-    /// One `N × N` system per coordinate.
-    PerCoordinate,
     /// Dense `N d × N d`.
     Dense,
     /// `N` independent systems, one per particle.
@@ -139,15 +137,19 @@ pub struct SvnSystem<'a> {
     curvature: Curvature<'a>,
     coupling: Coupling,
     damping: f64,
-    ridge: f64,
+    /// `K̃`; `K` itself without a ridge.
+    mixing: Array2<f64>,
+    /// `K̃⁻¹`; not finite where `K` is singular and the ridge zero.
+    mixing_inverse: Array2<f64>,
 }
 
 impl<'a> SvnSystem<'a> {
-    /// The system with Levenberg damping `λ = damping` and ridge `ρ = ridge · (λ + scale of H) / N`.
+    /// The system with Levenberg damping `λ = damping`. The `ridge` is relative to the eigenvalues of `K²`.
     ///
     /// # Errors
     /// [`SteinError::Shape`] if kernel and curvature do not fit each other; [`SteinError::Setting`] for a negative
-    /// damping or ridge; what [`Curvature::validate`] says.
+    /// damping or ridge; what [`Curvature::validate`] says; [`SteinError::Singular`] for a kernel matrix that is not
+    /// finite.
     pub fn new(
         kernel: KernelView<'a>,
         curvature: Curvature<'a>,
@@ -184,14 +186,44 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        let ridge = ridge * (damping + curvature.scale()) / n as f64;
+        let eigen = SymmetricEigen::factorize(kernel.kernel).map_err(|e| SteinError::Singular {
+            coupling: coupling.name(),
+            size: n,
+            reason: e.to_string(),
+        })?;
+        // Signs are kept: without a ridge this is K, which rounding may make slightly indefinite.
+        let root = eigen.values().mapv(|x| (x * x + ridge).sqrt().copysign(x));
+        let function = |values: Array1<f64>| (&eigen.vectors() * &values).dot(&eigen.vectors().t());
+        let mixing = if ridge == 0.0 {
+            kernel.kernel.to_owned()
+        } else {
+            function(root.clone())
+        };
         Ok(Self {
             kernel,
             curvature,
             coupling,
             damping,
-            ridge,
+            mixing,
+            mixing_inverse: function(root.mapv(f64::recip)),
         })
+    }
+
+    /// `K̃⁻¹`.
+    fn mixing_inverse(&self) -> Result<&Array2<f64>, SteinError> {
+        if self.mixing_inverse.iter().all(|x| x.is_finite()) {
+            return Ok(&self.mixing_inverse);
+        }
+        Err(SteinError::Singular {
+            coupling: self.coupling.name(),
+            size: self.shape().0,
+            reason: "the kernel matrix is singular and the ridge is zero".into(),
+        })
+    }
+
+    /// Whether the system is `N` independent ones.
+    fn is_block_diagonal(&self) -> bool {
+        self.coupling == Coupling::BlockDiagonal || self.is_decoupled()
     }
 
     /// Particles `N` and coordinates `d`.
@@ -211,8 +243,7 @@ impl<'a> SvnSystem<'a> {
 
     /// Solve `A α = rhs`.
     ///
-    /// `rows` keeps the Gram matrix of the curvature rows from call to call; pass [`RowGram::default`] for a single
-    /// solve.
+    /// `scratch` keeps memory from call to call; pass [`Scratch::default`] for a single solve.
     ///
     /// # Shapes
     /// `rhs`, `out`: `N × d`.
@@ -224,7 +255,7 @@ impl<'a> SvnSystem<'a> {
         &self,
         rhs: ArrayView2<'_, f64>,
         solver: Solver,
-        rows: &mut RowGram,
+        scratch: &mut Scratch,
         mut out: ArrayViewMut2<'_, f64>,
     ) -> Result<SolveInfo, SteinError> {
         let (n, d) = self.shape();
@@ -237,37 +268,51 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        for (p, row) in rhs.rows().into_iter().enumerate() {
-            if !row.iter().all(|x| x.is_finite()) {
-                return Err(SteinError::NonFinite {
-                    what: "right-hand side of the Newton system",
-                    particle: p,
-                });
-            }
+        if let Some(particle) = first_non_finite(rhs) {
+            return Err(SteinError::NonFinite {
+                what: "right-hand side of the Newton system",
+                particle,
+            });
         }
-        let solver = self.choose(solver)?;
-        let info = match solver {
+        scratch.fit((n, d));
+        let info = match self.choose(solver) {
             Solver::Cg {
                 tolerance,
                 max_iterations,
-            } => krylov::cg(self, rhs, tolerance, max_iterations, out.view_mut())?,
+            } => krylov::cg(
+                self,
+                rhs,
+                tolerance,
+                max_iterations,
+                scratch,
+                out.view_mut(),
+            )?,
             Solver::Minres {
                 tolerance,
                 max_iterations,
-            } => krylov::minres(self, rhs, tolerance, max_iterations, out.view_mut())?,
+            } => krylov::minres(
+                self,
+                rhs,
+                tolerance,
+                max_iterations,
+                scratch,
+                out.view_mut(),
+            )?,
             Solver::Preconditioned {
                 tolerance,
                 max_iterations,
-            } => {
-                direct::preconditioned(self, rhs, tolerance, max_iterations, rows, out.view_mut())?
-            }
-            _ => direct::solve(self, rhs, solver == Solver::Dense, rows, out.view_mut())?,
+            } => direct::preconditioned(
+                self,
+                rhs,
+                tolerance,
+                max_iterations,
+                scratch,
+                out.view_mut(),
+            )?,
+            Solver::Dense => direct::dense(self, rhs, scratch, out.view_mut())?,
+            Solver::Auto | Solver::Direct => direct::solve(self, rhs, scratch, out.view_mut())?,
         };
-        match out
-            .rows()
-            .into_iter()
-            .position(|row| !row.iter().all(|x| x.is_finite()))
-        {
+        match first_non_finite(out.view()) {
             Some(_) => Err(SteinError::Singular {
                 coupling: self.coupling.name(),
                 size: info.size,
@@ -277,30 +322,82 @@ impl<'a> SvnSystem<'a> {
         }
     }
 
-    fn choose(&self, solver: Solver) -> Result<Solver, SteinError> {
+    /// What [`Solver::Auto`] stands for here.
+    fn choose(&self, solver: Solver) -> Solver {
         if solver != Solver::Auto {
-            return Ok(solver);
+            return solver;
         }
         let (n, d) = self.shape();
-        let block = self.coupling == Coupling::BlockDiagonal || self.is_decoupled();
+        let block = self.is_block_diagonal();
         let size = match &self.curvature {
-            Curvature::LowRank(low) if self.is_decoupled() => low.rows.dim().1,
-            Curvature::LowRank(low) if !block && direct::nearly_decouples(self, low)? => {
-                low.rows.dim().1
-            }
-            Curvature::LowRank(low) => n * low.rows.dim().1,
+            Curvature::LowRank(low) if block && !self.is_decoupled() => n * low.rows.count(),
+            Curvature::LowRank(low) => low.rows.count(),
             Curvature::Diagonal(_) | Curvature::Factored(_) => n,
-            Curvature::Dense(_) if block => d,
-            Curvature::Dense(_) => n * d,
+            Curvature::Dense(_) => d,
         };
-        let direct = size <= DIRECT_LIMIT && (block || rank(self.coupling, n) <= REPULSION_LIMIT);
-        Ok(if direct {
+        let (tolerance, max_iterations) = (1e-6, 200);
+        if size > DIRECT_LIMIT {
+            // The factors themselves are what is too dear.
+            return if self.coupling.is_psd() {
+                Solver::Cg {
+                    tolerance,
+                    max_iterations,
+                }
+            } else {
+                Solver::Minres {
+                    tolerance,
+                    max_iterations,
+                }
+            };
+        }
+        let rank = rank(self.coupling, n);
+        if block || rank <= REPULSION_LIMIT || n * d <= rank.min(DIRECT_LIMIT) {
             Solver::Direct
         } else {
             Solver::Preconditioned {
-                tolerance: 1e-6,
-                max_iterations: 200,
+                tolerance,
+                max_iterations,
             }
-        })
+        }
+    }
+}
+
+/// Multiplications below which handing work to other threads costs more than it saves.
+const WORTHWHILE: usize = 1 << 24;
+
+/// `f` for each of `0..n`, in parallel where all together multiply more than [`WORTHWHILE`] numbers.
+fn for_each_particle<T: Send>(
+    n: usize,
+    multiplications: usize,
+    f: impl Fn(usize) -> Result<T, SteinError> + Sync + Send,
+) -> Result<Vec<T>, SteinError> {
+    if multiplications > WORTHWHILE {
+        (0..n).into_par_iter().map(f).collect()
+    } else {
+        (0..n).map(f).collect()
+    }
+}
+
+/// Solve with a Cholesky factor, one vector.
+fn solve_vector(
+    cholesky: &Cholesky,
+    b: ArrayView1<'_, f64>,
+    coupling: &'static str,
+) -> Result<Array1<f64>, SteinError> {
+    cholesky.solve_vec(b).map_err(|e| SteinError::Singular {
+        coupling,
+        size: b.len(),
+        reason: e.to_string(),
+    })
+}
+
+/// `(A + Aᵀ) / 2` in place: what rounding left of symmetry.
+fn symmetrise(a: &mut Array2<f64>) {
+    for i in 0..a.nrows() {
+        for j in 0..i {
+            let mean = 0.5 * (a[(i, j)] + a[(j, i)]);
+            a[(i, j)] = mean;
+            a[(j, i)] = mean;
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Draws from `N(0, A)`, the covariance that the stochastic Newton step needs.
 //!
 //! ```text
-//! ξ = (1/√N) K [ (H_p + λ I)^½ z_p ]_p + √ρ z' + (I ⊗ Yᵀ) F z''           coupled
-//! ξ_m = (1/√N) Σ_p K_pm (H_p + λ I)^½ z_pm + √ρ z'_m + (I ⊗ Yᵀ) F z''      block-diagonal
+//! ξ = (1/√N) K̃ [ (H_p + λ I)^½ z_p ]_p + (I ⊗ Yᵀ) F z'           coupled
+//! ξ_m = (1/√N) Σ_p K_pm (H_p + λ I)^½ z_pm + (I ⊗ Yᵀ) F z'       block-diagonal
 //! A⁻¹ ξ ~ N(0, A⁻¹),   so that K A⁻¹ ξ has the law of K U⁻¹ B with UᵀU = A
 //! ```
 //!
@@ -44,12 +44,16 @@ impl SvnSystem<'_> {
                 .for_each(|(o, x)| *o = x);
             return Ok(());
         }
-        let k = self.kernel.kernel;
         let root = (n as f64).sqrt().recip();
-        let block = self.coupling == Coupling::BlockDiagonal;
+        let block = self.is_block_diagonal();
+        let k = if block {
+            self.kernel.kernel
+        } else {
+            self.mixing.view()
+        };
         out.fill(0.0);
         let rank = match &self.curvature {
-            Curvature::LowRank(low) => low.rows.dim().1,
+            Curvature::LowRank(low) => low.rows.count(),
             _ => 0,
         };
         for p in 0..n {
@@ -64,11 +68,6 @@ impl SvnSystem<'_> {
                 for m in 0..n {
                     out.row_mut(m).scaled_add(root * k[(p, m)], &x);
                 }
-            }
-        }
-        if self.ridge > 0.0 {
-            for p in 0..n {
-                out.row_mut(p).scaled_add(self.ridge.sqrt(), &draw(p, d));
             }
         }
         if let Some(repulsion) = factor(self.coupling, self.kernel.slope) {
@@ -105,8 +104,12 @@ impl SvnSystem<'_> {
         let (z, extra) = z.split_at(Axis(0), d);
         match &self.curvature {
             Curvature::LowRank(low) => {
-                let rows = low.rows.index_axis(Axis(0), p);
-                rows.t().dot(&extra) * low.weight.sqrt() + &z * (low.shift + self.damping).sqrt()
+                let mut out = z.insert_axis(Axis(0)).to_owned();
+                let shift = (low.shift + self.damping).sqrt();
+                let extra = extra.insert_axis(Axis(0));
+                low.rows
+                    .combine_into(p, low.weight.sqrt(), extra, shift, out.view_mut());
+                out.index_axis_move(Axis(0), 0)
             }
             Curvature::Diagonal(h) => {
                 let h = h.row(p);

@@ -1,36 +1,54 @@
 //! The Newton system as an operator: `N` curvature products an application, nothing of size `d × d`.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use svn_linalg::{LinearOperator, SelfAdjoint};
 
-use super::SvnSystem;
-use crate::repulsion::{Coupling, coefficients};
+use super::{Scratch, SvnSystem};
+use crate::field::norm;
+use crate::repulsion::coefficients;
 
 impl SvnSystem<'_> {
     /// `out = A α` for `α`, `out`: `N × d`.
-    pub fn multiply_into(&self, alpha: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
-        let (n, d) = self.shape();
+    pub fn multiply_into(&self, alpha: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        let mut scratch = Scratch::default();
+        scratch.fit(self.shape());
+        self.multiply_with(alpha, &mut scratch, out);
+    }
+
+    /// [`Self::multiply_into`] with `mixed` and `product` of the scratch.
+    pub(super) fn multiply_with(
+        &self,
+        alpha: ArrayView2<'_, f64>,
+        scratch: &mut Scratch,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let n = self.shape().0;
         let inverse = 1.0 / n as f64;
-        let k = self.kernel.kernel;
-        let mut product = Array2::zeros((n, d));
-        if self.coupling == Coupling::BlockDiagonal {
+        let Scratch { mixed, product, .. } = scratch;
+        if self.is_block_diagonal() {
+            let k = self.kernel.kernel;
             out.fill(0.0);
             for p in 0..n {
+                // Only the systems that particle p takes part in.
+                let rows: Vec<usize> = (0..n).filter(|&m| k[(p, m)] != 0.0).collect();
+                let (input, mut image) = (
+                    alpha.select(Axis(0), &rows),
+                    product.slice_mut(s![..rows.len(), ..]),
+                );
                 self.curvature
-                    .apply_one_into(p, alpha, self.damping, product.view_mut());
-                for m in 0..n {
+                    .apply_one_into(p, input.view(), self.damping, image.view_mut());
+                for (&m, image) in rows.iter().zip(image.rows()) {
                     out.row_mut(m)
-                        .scaled_add(inverse * k[(p, m)] * k[(p, m)], &product.row(m));
+                        .scaled_add(inverse * k[(p, m)] * k[(p, m)], &image);
                 }
             }
         } else {
-            let u = k.dot(&alpha);
+            general_mat_mul(1.0, &self.mixing, &alpha, 0.0, mixed);
             self.curvature
-                .apply_into(u.view(), self.damping, product.view_mut());
-            general_mat_mul(inverse, &k, &product, 0.0, &mut out);
+                .apply_into(mixed.view(), self.damping, product.view_mut());
+            general_mat_mul(inverse, &self.mixing, product, 0.0, &mut out);
         }
-        out.scaled_add(self.ridge, &alpha);
         if self.kernel.slope.iter().any(|&g| g != 0.0) {
             let t = alpha.dot(&self.kernel.transformed.t());
             let b = coefficients(self.coupling, self.kernel.slope, t.view());
@@ -38,21 +56,19 @@ impl SvnSystem<'_> {
         }
     }
 
-    /// `‖rhs − A α‖ / ‖rhs‖`, leaving the residual in `residual`; zero for `rhs = 0`.
-    pub(super) fn residual_into(
+    /// `‖rhs − A α‖ / ‖rhs‖`, leaving the residual in the scratch; zero for `rhs = 0`.
+    pub(super) fn residual(
         &self,
         alpha: ArrayView2<'_, f64>,
         rhs: ArrayView2<'_, f64>,
-        mut residual: ArrayViewMut2<'_, f64>,
+        scratch: &mut Scratch,
     ) -> f64 {
-        self.multiply_into(alpha, residual.view_mut());
+        let mut residual = std::mem::take(&mut scratch.residual);
+        self.multiply_with(alpha, scratch, residual.view_mut());
         residual.zip_mut_with(&rhs, |r, &b| *r = b - *r);
-        let size = crate::field::norm(rhs);
-        if size == 0.0 {
-            0.0
-        } else {
-            crate::field::norm(residual.view()) / size
-        }
+        let (size, error) = (norm(rhs), norm(residual.view()));
+        scratch.residual = residual;
+        if size == 0.0 { 0.0 } else { error / size }
     }
 }
 
@@ -71,9 +87,11 @@ impl LinearOperator for SvnSystem<'_> {
         let shape = self.shape();
         let mut alpha = Array2::zeros(shape);
         let mut product = Array2::zeros(shape);
+        let mut scratch = Scratch::default();
+        scratch.fit(shape);
         for (x, mut out) in x.axis_iter(Axis(1)).zip(out.axis_iter_mut(Axis(1))) {
             alpha.iter_mut().zip(x).for_each(|(a, &x)| *a = x);
-            self.multiply_into(alpha.view(), product.view_mut());
+            self.multiply_with(alpha.view(), &mut scratch, product.view_mut());
             out.iter_mut().zip(&product).for_each(|(o, &p)| *o = p);
         }
     }

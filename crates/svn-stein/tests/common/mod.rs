@@ -5,6 +5,7 @@
 pub mod cases;
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
+use ndarray_linalg::Inverse;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -97,7 +98,7 @@ impl Owned {
                 weight,
                 shift,
             } => Curvature::LowRank(LowRank {
-                rows: rows.view(),
+                rows,
                 weight: *weight,
                 shift: *shift,
             }),
@@ -246,6 +247,25 @@ impl Reference {
         Self { k, g }
     }
 
+    /// `(K² + ridge I)^½`, by Newton's iteration `Z ← (Z + Z⁻¹ M) / 2`; `K` itself for independent particles.
+    fn mixing(&self, coupling: Coupling, ridge: f64) -> Array2<f64> {
+        let n = self.k.nrows();
+        let apart = (0..n).all(|p| (0..n).all(|m| p == m || self.k[(p, m)] == 0.0));
+        if coupling == Coupling::BlockDiagonal || ridge == 0.0 || apart {
+            return self.k.clone();
+        }
+        let eye = Array2::<f64>::eye(n);
+        let square = self.k.dot(&self.k) + &eye * ridge;
+        // K̃ commutes with K and is near it where K is regular; starting at I keeps every iterate positive.
+        let mut root = eye;
+        for _ in 0..60 {
+            let quotient = root.inv().unwrap().dot(&square);
+            root = (&root + &quotient) * 0.5;
+            root = (&root + &root.t()) * 0.5;
+        }
+        root
+    }
+
     /// Dense `A` by the definition of `h_mn`.
     pub fn system(
         &self,
@@ -256,6 +276,7 @@ impl Reference {
     ) -> Array2<f64> {
         let n = self.k.nrows();
         let d = hessians[0].nrows();
+        let k = self.mixing(coupling, ridge);
         let mut a = Array2::<f64>::zeros((n * d, n * d));
         for m in 0..n {
             for q in 0..n {
@@ -266,7 +287,7 @@ impl Reference {
                 for p in 0..n {
                     block = block
                         + (&hessians[p] + &(Array2::<f64>::eye(d) * damping))
-                            * (self.k[(p, m)] * self.k[(p, q)]);
+                            * (k[(p, m)] * k[(p, q)]);
                     let outer = |a: &Array1<f64>, b: &Array1<f64>| {
                         Array2::from_shape_fn((d, d), |(i, j)| a[i] * b[j])
                     };
@@ -279,9 +300,6 @@ impl Reference {
                         };
                 }
                 block /= n as f64;
-                if m == q {
-                    block.diag_mut().mapv_inplace(|x| x + ridge);
-                }
                 a.slice_mut(s![m * d..(m + 1) * d, q * d..(q + 1) * d])
                     .assign(&block);
             }
@@ -388,7 +406,7 @@ impl Curved for Gaussian {
                     self.low = repeat(&one);
                 }
                 Curvature::LowRank(LowRank {
-                    rows: self.low.view(),
+                    rows: &self.low,
                     weight: 1.0,
                     shift: SHIFT,
                 })

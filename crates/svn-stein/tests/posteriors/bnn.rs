@@ -105,7 +105,7 @@ impl Curved for Network {
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
         Ok(Curvature::LowRank(LowRank {
-            rows: self.rows.view(),
+            rows: &self.rows,
             weight: self.precision,
             shift: 1.0,
         }))
@@ -166,8 +166,8 @@ fn newton_widens_the_predictive_towards_hmc() {
         kernel: kernel(bandwidth),
         coupling: Coupling::Gram,
         rate,
-        ridge: 0.1,
-        damping: Damping::Constant(30.0),
+        ridge: 1e-3,
+        damping: Damping::Constant(100.0),
         trust_region: Some(10.0),
         ..Newton::default()
     };

@@ -134,7 +134,7 @@ impl Curved for Hybrid {
 fn distance(hybrid: &mut Hybrid, rate: f64, damping: f64, steps: u64) -> Distance {
     let settings = Newton {
         rate: Rate::constant(rate),
-        ridge: 1e-2,
+        ridge: 0.1,
         damping: Damping::Constant(damping),
         ..Newton::default()
     };
@@ -180,8 +180,8 @@ fn moments_agree_with_draws() {
 
 #[test]
 fn ssvn_samples_five_and_ten_dimensions() {
-    let five = distance(&mut Hybrid::new(2, 2), 0.03, 10.0, 6000);
-    let ten = distance(&mut Hybrid::new(3, 3), 0.1, 1.0, 6000);
+    let five = distance(&mut Hybrid::new(2, 2), 0.03, 30.0, 6000);
+    let ten = distance(&mut Hybrid::new(3, 3), 0.1, 3.0, 6000);
     print(
         "hybrid Rosenbrock, exact moments",
         &[("ssvn, 5-D", five), ("ssvn, 10-D", ten)],

@@ -1,0 +1,197 @@
+//! The coupled system solved exactly: particles decoupled by `K̃`, the repulsion by Woodbury on top.
+//!
+//! ```text
+//! A₀   = (1/N) K̃ blockdiag(H_p + λ I) K̃,   A₀⁻¹ = N K̃⁻¹ blockdiag(H_p + λ I)⁻¹ K̃⁻¹
+//! A    = A₀ + (I ⊗ Yᵀ) F S Fᵀ (I ⊗ Y)
+//! A⁻¹v = A₀⁻¹ [ v − (I ⊗ Yᵀ) F (I + S T)⁻¹ S Fᵀ (I ⊗ Y) A₀⁻¹ v ]
+//! T    = Fᵀ (I ⊗ Y) A₀⁻¹ (I ⊗ Yᵀ) F = N Σ_p W_pᵀ Θ_p W_p,   W_p[a, f] = Σ_m K̃⁻¹_pm F_(m,a),f        r × r
+//! ```
+//!
+//! The data part falls apart because `H_p` enters every block through `k_p k_pᵀ` alone: `N` factors of size `R`, not one
+//! of size `N R`. With `S = I` (PSD couplings) `I + T` is factorised by Cholesky, with the indefinite core of `exact`
+//! by LU.
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, OwnedRepr, s};
+use ndarray_linalg::{Factorize, LUFactorized, Solve};
+use svn_linalg::{Cholesky, CholeskyParams};
+
+use super::decoupled::{Factors, Spanned};
+use super::direct::Inverse;
+use super::{Scratch, SvnSystem, solve_vector, symmetrise};
+use crate::error::SteinError;
+use crate::repulsion::RepulsionFactor;
+
+pub(super) struct Coupled<'s> {
+    factors: Factors<'s>,
+    /// `K̃⁻¹`.
+    inverse: &'s Array2<f64>,
+    repulsion: Option<Repulsion<'s>>,
+}
+
+struct Repulsion<'s> {
+    y: Spanned<'s>,
+    factor: RepulsionFactor,
+    small: Small,
+    coupling: &'static str,
+}
+
+/// `I + S T`.
+enum Small {
+    Positive(Cholesky),
+    Indefinite {
+        lu: LUFactorized<OwnedRepr<f64>>,
+        core: Array2<f64>,
+    },
+}
+
+impl<'s> Coupled<'s> {
+    pub fn new(
+        system: &'s SvnSystem<'_>,
+        repulsion: Option<RepulsionFactor>,
+    ) -> Result<Self, SteinError> {
+        let inverse = system.mixing_inverse()?;
+        let factors = Factors::new(system)?;
+        let repulsion = match repulsion {
+            Some(factor) => Some(Repulsion::new(system, inverse, &factors, factor)?),
+            None => None,
+        };
+        Ok(Self {
+            factors,
+            inverse,
+            repulsion,
+        })
+    }
+}
+
+impl Inverse for Coupled<'_> {
+    fn solve_into(
+        &self,
+        rhs: ArrayView2<'_, f64>,
+        scratch: &mut Scratch,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), SteinError> {
+        let n = rhs.nrows() as f64;
+        let Scratch { mixed, solved, .. } = scratch;
+        general_mat_mul(1.0, self.inverse, &rhs, 0.0, mixed);
+        match (&self.repulsion, &self.factors) {
+            (None, factors) => factors.solve_rows_into(mixed.view(), solved),
+            (Some(repulsion), Factors::LowRank(factors)) => {
+                // t_ma = y_a · (A₀⁻¹ v)_m, then the correction, both without leaving the span of the rows and of Y.
+                let inner = mixed.dot(&repulsion.y.rows.t());
+                let mut images: Vec<_> = (0..mixed.nrows())
+                    .map(|p| factors.project(p, mixed.slice(s![p..=p, ..])))
+                    .collect();
+                let mut t = Array2::zeros(inner.dim());
+                for (p, image) in images.iter().enumerate() {
+                    let inner = inner.slice(s![p..=p, ..]);
+                    t.slice_mut(s![p..=p, ..]).assign(&factors.inner(
+                        p,
+                        inner,
+                        image,
+                        &repulsion.y,
+                    ));
+                }
+                let t = self.inverse.dot(&t) * n;
+                let b = self.inverse.dot(&repulsion.coefficients(&t)?);
+                general_mat_mul(-1.0, &b, &repulsion.y.rows, 1.0, mixed);
+                solved.assign(mixed);
+                for (p, mut image) in images.drain(..).enumerate() {
+                    let b = b.slice(s![p..=p, ..]);
+                    general_mat_mul(-1.0, &b, &repulsion.y.projected[p], 1.0, &mut image);
+                    factors.finish(p, image, solved);
+                }
+            }
+            (Some(repulsion), factors) => {
+                factors.solve_rows_into(mixed.view(), solved);
+                let t = self.inverse.dot(&solved.dot(&repulsion.y.rows.t())) * n;
+                let b = self.inverse.dot(&repulsion.coefficients(&t)?);
+                general_mat_mul(-1.0, &b, &repulsion.y.rows, 1.0, mixed);
+                factors.solve_rows_into(mixed.view(), solved);
+            }
+        }
+        general_mat_mul(n, self.inverse, solved, 0.0, &mut out);
+        Ok(())
+    }
+
+    fn size(&self) -> usize {
+        let rank = self.repulsion.as_ref().map_or(0, |r| r.factor.rank());
+        self.factors.size().max(rank)
+    }
+}
+
+impl<'s> Repulsion<'s> {
+    fn new(
+        system: &'s SvnSystem<'_>,
+        inverse: &Array2<f64>,
+        factors: &Factors<'_>,
+        factor: RepulsionFactor,
+    ) -> Result<Self, SteinError> {
+        let coupling = system.coupling.name();
+        let y = Spanned::new(system.kernel.transformed.view(), factors);
+        let (r, n, _) = factor.columns.dim();
+        let mut t = Array2::zeros((r, r));
+        let mut w = Array2::zeros((r, n));
+        for p in 0..n {
+            let theta = factors.theta(p, &y)?;
+            for (mut w, b) in w.rows_mut().into_iter().zip(factor.columns.outer_iter()) {
+                ndarray::linalg::general_mat_vec_mul(1.0, &b.t(), &inverse.row(p), 0.0, &mut w);
+            }
+            general_mat_mul(n as f64, &w.dot(&theta), &w.t(), 1.0, &mut t);
+        }
+        symmetrise(&mut t);
+        let singular = |reason: String| SteinError::Singular {
+            coupling,
+            size: r,
+            reason,
+        };
+        let small = match &factor.core {
+            None => {
+                let params = CholeskyParams::default();
+                Small::Positive(
+                    Cholesky::factorize_with_damping(t.view(), 1.0, &params)
+                        .map_err(|e| singular(e.to_string()))?,
+                )
+            }
+            Some(core) => {
+                let mut matrix = core.dot(&t);
+                matrix.diag_mut().mapv_inplace(|x| x + 1.0);
+                Small::Indefinite {
+                    lu: matrix.factorize().map_err(|e| singular(e.to_string()))?,
+                    core: core.clone(),
+                }
+            }
+        };
+        Ok(Self {
+            y,
+            factor,
+            small,
+            coupling,
+        })
+    }
+
+    /// `F (I + S T)⁻¹ S Fᵀ t` as an `N × N` table of coefficients of `Y`.
+    fn coefficients(&self, t: &Array2<f64>) -> Result<Array2<f64>, SteinError> {
+        let columns = &self.factor.columns;
+        let f = Array1::from_shape_fn(columns.dim().0, |f| {
+            let column = columns.index_axis(ndarray::Axis(0), f);
+            column.iter().zip(t).map(|(c, t)| c * t).sum()
+        });
+        let beta = match &self.small {
+            Small::Positive(cholesky) => solve_vector(cholesky, f.view(), self.coupling)?,
+            Small::Indefinite { lu, core } => {
+                lu.solve_into(core.dot(&f))
+                    .map_err(|e| SteinError::Singular {
+                        coupling: self.coupling,
+                        size: f.len(),
+                        reason: e.to_string(),
+                    })?
+            }
+        };
+        let mut b = Array2::zeros(t.dim());
+        for (&beta, column) in beta.iter().zip(columns.outer_iter()) {
+            b.scaled_add(beta, &column);
+        }
+        Ok(b)
+    }
+}

@@ -1,0 +1,31 @@
+//! Arrays of one solve, kept for the next.
+
+use ndarray::Array2;
+
+/// Working memory of [`SvnSystem::solve_into`](super::SvnSystem::solve_into): a few `N × d` arrays. What it holds
+/// between solves means nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Scratch {
+    pub(super) mixed: Array2<f64>,
+    pub(super) solved: Array2<f64>,
+    pub(super) product: Array2<f64>,
+    pub(super) residual: Array2<f64>,
+    pub(super) correction: Array2<f64>,
+}
+
+impl Scratch {
+    /// Make room for `N × d`.
+    pub(super) fn fit(&mut self, shape: (usize, usize)) {
+        for array in [
+            &mut self.mixed,
+            &mut self.solved,
+            &mut self.product,
+            &mut self.residual,
+            &mut self.correction,
+        ] {
+            if array.dim() != shape {
+                *array = Array2::zeros(shape);
+            }
+        }
+    }
+}
