@@ -119,9 +119,15 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                             SvnSystem::new(gram.view(), curvature.view(), coupling, damping, RIDGE)
                                 .unwrap();
                         let scale = largest(&a);
+                        // The reference takes its square root by iteration, to ε times a condition number of 4 / RIDGE.
+                        let root = if coupling == Coupling::BlockDiagonal {
+                            1e-13
+                        } else {
+                            1e-10
+                        };
                         let error = largest(&(&system.assemble().unwrap() - &a));
                         assert!(
-                            error < 1e-13 * scale,
+                            error < root * scale,
                             "{case}: assembled matrix off by {error}"
                         );
 
@@ -130,7 +136,10 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                         let error = (&flatten(product.view()) - &a.dot(&flatten(v.view())))
                             .mapv(f64::abs)
                             .sum();
-                        assert!(error < 1e-12 * scale, "{case}: operator off by {error}");
+                        assert!(
+                            error < 10.0 * root * scale,
+                            "{case}: operator off by {error}"
+                        );
 
                         let (eigenvalues, _) = a.eigh(UPLO::Lower).unwrap();
                         let smallest = eigenvalues

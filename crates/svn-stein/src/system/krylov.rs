@@ -20,17 +20,8 @@ pub(super) fn cg(
     scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
-    let (x, status, iterations) = run_cg(system, rhs, None, tolerance, max_iterations)?;
-    Ok(finish(
-        system,
-        rhs,
-        &x,
-        SolveRoute::Cg,
-        status,
-        iterations,
-        scratch,
-        out,
-    ))
+    let solution = run_cg(system, rhs, None, tolerance, max_iterations)?;
+    Ok(finish(system, rhs, SolveRoute::Cg, solution, scratch, out))
 }
 
 pub(super) fn minres(
@@ -41,14 +32,12 @@ pub(super) fn minres(
     scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
-    let (x, status, iterations) = run_minres(system, rhs, None, tolerance, max_iterations)?;
+    let solution = run_minres(system, rhs, None, tolerance, max_iterations)?;
     Ok(finish(
         system,
         rhs,
-        &x,
         SolveRoute::Minres,
-        status,
-        iterations,
+        solution,
         scratch,
         out,
     ))
@@ -77,14 +66,11 @@ pub(super) fn preconditioned(
     if let Some(error) = operator.failure.into_inner() {
         return Err(error);
     }
-    let (x, status, iterations) = solved?;
     let info = finish(
         system,
         rhs,
-        &x,
         SolveRoute::Preconditioned,
-        status,
-        iterations,
+        solved?,
         scratch,
         out,
     );
@@ -189,14 +175,12 @@ impl SelfAdjoint for Preconditioner<'_> {}
 fn finish(
     system: &SvnSystem<'_>,
     rhs: ArrayView2<'_, f64>,
-    x: &Array1<f64>,
     route: SolveRoute,
-    status: SolveStatus,
-    iterations: usize,
+    (x, status, iterations): Solution,
     scratch: &mut Scratch,
     mut out: ArrayViewMut2<'_, f64>,
 ) -> SolveInfo {
-    out.iter_mut().zip(x).for_each(|(o, &x)| *o = x);
+    out.iter_mut().zip(&x).for_each(|(o, &x)| *o = x);
     let relative_residual = system.residual(out.view(), rhs, scratch);
     SolveInfo {
         route,

@@ -247,7 +247,8 @@ impl Reference {
         Self { k, g }
     }
 
-    /// `(K² + ridge I)^½`, by Newton's iteration `Z ← (Z + Z⁻¹ M) / 2`; `K` itself for independent particles.
+    /// `(K² + ridge I)^½`, by the Denman-Beavers iteration `Y ← (Y + Z⁻¹) / 2`, `Z ← (Z + Y⁻¹) / 2` from `Y = K² + ridge I`,
+    /// `Z = I`; `K` itself for independent particles.
     fn mixing(&self, coupling: Coupling, ridge: f64) -> Array2<f64> {
         let n = self.k.nrows();
         let apart = (0..n).all(|p| (0..n).all(|m| p == m || self.k[(p, m)] == 0.0));
@@ -256,14 +257,12 @@ impl Reference {
         }
         let eye = Array2::<f64>::eye(n);
         let square = self.k.dot(&self.k) + &eye * ridge;
-        // K̃ commutes with K and is near it where K is regular; starting at I keeps every iterate positive.
-        let mut root = eye;
-        for _ in 0..60 {
-            let quotient = root.inv().unwrap().dot(&square);
-            root = (&root + &quotient) * 0.5;
-            root = (&root + &root.t()) * 0.5;
+        let (mut y, mut z) = (square, eye);
+        for _ in 0..40 {
+            let (next_y, next_z) = (&y + &z.inv().unwrap(), &z + &y.inv().unwrap());
+            (y, z) = (next_y * 0.5, next_z * 0.5);
         }
-        root
+        y
     }
 
     /// Dense `A` by the definition of `h_mn`.
