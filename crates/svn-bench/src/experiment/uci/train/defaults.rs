@@ -41,6 +41,10 @@ pub(super) fn resolve(
         damping: given.damping.or(Some(20.0)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(0.1)).filter(|_| newton),
         ring: given.ring.or(Some(6)).filter(|_| curved),
+        schedule: given.schedule,
+        binary: None,
+        predictive: given.predictive,
+        temperature: None,
     }
 }
 

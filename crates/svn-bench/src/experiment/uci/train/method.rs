@@ -7,7 +7,8 @@ use svn_models::stein::{
 
 use super::required;
 use crate::experiment::{
-    Bandwidth, Coupling, FoldJob, Kernel, KernelMetric, Method, RunError, Solver, TrainSettings,
+    Bandwidth, Coupling, FoldJob, Kernel, KernelMetric, Method, RunError, Schedule, Solver,
+    TrainSettings,
 };
 
 /// Relative residual and iterations of the paper's conjugate gradients.
@@ -16,13 +17,17 @@ const CG: stein::Solver = stein::Solver::Cg {
     max_iterations: 50,
 };
 
-/// The method of a job, its step size falling along half a cosine to zero at the last step.
+/// The method of a job, its step size falling along half a cosine to zero at the last step unless the settings say otherwise.
 pub(super) fn build(job: &FoldJob) -> Result<stein::Method, RunError> {
     let settings = &job.settings;
     let rows = job.train.y.len();
     let batches = rows.div_ceil(required(settings.batch_size, "batch-size")?);
     let steps = (required(settings.epochs, "epochs")? * batches) as u64;
-    let rate = Rate::cosine(required(settings.lr, "lr")?, steps);
+    let lr = required(settings.lr, "lr")?;
+    let rate = match settings.schedule.unwrap_or(Schedule::Cosine) {
+        Schedule::Cosine => Rate::cosine(lr, steps),
+        Schedule::Constant => Rate::constant(lr),
+    };
     let step = FirstOrder {
         rule: StepRule::adam(),
         rate,
