@@ -5,6 +5,7 @@ use ndarray::{Array1, Array2};
 use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::fit::{Fit, FitSettings, NoiseModel, fit};
+use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
     Method, Newton, Rate,
@@ -56,7 +57,10 @@ fn settings(method: Method, noise: NoiseModel) -> FitSettings {
         particles: 3,
         epochs: 25,
         batch_size: 12,
-        accumulated_batches: 3,
+        curvature: CurvatureSettings {
+            accumulated_batches: 3,
+            ..CurvatureSettings::default()
+        },
         seed: 4,
     }
 }

@@ -9,11 +9,11 @@ pub use settings::{FitSettings, NoiseModel};
 
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
 use crate::network::{MlpSettings, initial_particles};
-use crate::posterior::{Posterior, PosteriorSettings, RowStorage};
+use crate::posterior::{CurvaturePart, Posterior, PosteriorSettings, Precision, RowStorage};
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use report::EpochSums;
 use std::time::{Duration, Instant};
-use svn_stein::{Coupling, Method, Sampler, Stop, run};
+use svn_stein::{Coupling, Method, Newton, Sampler, Stop, run};
 use tch::Device;
 use validation::Validation;
 
@@ -77,9 +77,10 @@ pub fn fit(
         PosteriorSettings {
             batch_size: settings.batch_size,
             prior_precision: settings.prior_precision,
-            accumulated_batches: settings.accumulated_batches,
+            curvature: settings.curvature,
             learn_noise: true,
-            storage: storage(&settings.method),
+            storage: storage(&settings.method, settings.curvature.part),
+            precision: Precision::Double,
             seed: settings.seed,
             device,
         },
@@ -137,10 +138,14 @@ pub fn fit(
     })
 }
 
-/// The storage that the method's solver is fastest on.
-fn storage(method: &Method) -> RowStorage {
+/// The storage that the method's solver is fastest on, or the only one of which it can take a part.
+fn storage(method: &Method, part: CurvaturePart) -> RowStorage {
+    let block_diagonal = |newton: &Newton| newton.coupling == Coupling::BlockDiagonal;
     match method {
-        Method::Svn(newton) if newton.coupling == Coupling::BlockDiagonal => RowStorage::WrittenOut,
+        Method::LlSvn { .. } if part == CurvaturePart::WholeNetwork => RowStorage::WrittenOut,
+        Method::Svn(newton) | Method::LlSvn { newton, .. } if block_diagonal(newton) => {
+            RowStorage::WrittenOut
+        }
         _ => RowStorage::ByLayer,
     }
 }

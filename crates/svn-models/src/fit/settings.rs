@@ -1,6 +1,7 @@
 //! What decides a training run.
 
 use crate::ModelError;
+use crate::posterior::CurvatureSettings;
 use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::Method;
@@ -27,7 +28,7 @@ pub enum NoiseModel {
 /// | `particles` | `N` | ≥ 1 |
 /// | `epochs` | passes over the training rows | ≥ 1 |
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
-/// | `accumulated_batches` | `L`, batches whose curvature rows are kept | ≥ 1 |
+/// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
 /// | `seed` | starting weights and order of the rows | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,8 +49,9 @@ pub struct FitSettings {
     pub epochs: usize,
     /// Rows of a minibatch.
     pub batch_size: usize,
-    /// Batches whose curvature rows are kept.
-    pub accumulated_batches: usize,
+    /// Curvature of the methods that use it.
+    #[serde(default)]
+    pub curvature: CurvatureSettings,
     /// Seed.
     pub seed: u64,
 }
@@ -64,7 +66,6 @@ impl FitSettings {
             ("particles", self.particles),
             ("epochs", self.epochs),
             ("batch size", self.batch_size),
-            ("accumulated batches", self.accumulated_batches),
         ] {
             if value == 0 {
                 return Err(ModelError::setting(name, value, "at least 1"));
@@ -84,6 +85,7 @@ impl FitSettings {
                 "a positive number",
             ));
         }
+        self.curvature.validate()?;
         Ok(self.method.validate()?)
     }
 }

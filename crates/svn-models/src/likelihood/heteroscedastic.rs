@@ -12,8 +12,10 @@
 
 use super::LossTerms;
 use crate::ModelError;
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
+use svn_curvature::Loss;
 use tch::{Kind, Tensor};
 
 /// `N(y | μ, exp(s))` with outputs `(μ, s)`.
@@ -91,5 +93,18 @@ impl HeteroscedasticGaussian {
         let to_mean = (log_variance * -0.5).f_exp()?;
         let to_log_variance = inside * 0.5f64.sqrt();
         Ok(Tensor::f_stack(&[to_mean, to_log_variance], 2)?.f_diag_embed(0, 2, 3)?)
+    }
+
+    pub(super) fn sampled_curvature_root<R: Rng + ?Sized>(
+        &self,
+        outputs: &Tensor,
+        samples: usize,
+        rng: &mut R,
+    ) -> Result<Tensor, ModelError> {
+        let (mean, log_variance, inside) = self.split(outputs)?;
+        let clamped = Tensor::f_stack(&[mean, log_variance], 2)?;
+        let root = Loss::HeteroscedasticGaussian.monte_carlo_root(&clamped, samples, rng)?;
+        let mask = Tensor::f_stack(&[inside.f_ones_like()?, inside], 2)?.f_unsqueeze(3)?;
+        Ok(root.f_mul(&mask)?)
     }
 }

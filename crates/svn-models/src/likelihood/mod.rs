@@ -19,7 +19,9 @@ pub use gaussian::Gaussian;
 pub use heteroscedastic::HeteroscedasticGaussian;
 
 use crate::ModelError;
+use rand::Rng;
 use serde::{Deserialize, Serialize};
+use svn_curvature::Loss;
 use tch::Tensor;
 
 /// What a likelihood says of a batch.
@@ -79,6 +81,29 @@ impl Likelihood {
         match self {
             Self::Gaussian(likelihood) => likelihood.curvature_root(outputs),
             Self::Heteroscedastic(likelihood) => likelihood.curvature_root(outputs),
+        }
+    }
+
+    /// Gradients at `samples` targets drawn from the model for each particle and row, over `√samples`: a stand-in for
+    /// [`Self::curvature_root`] with `samples` columns, whose `R Rᵀ` has the same expectation; `N × b × c × samples`.
+    ///
+    /// All random numbers come from `rng`.
+    ///
+    /// # Errors
+    /// [`ModelError::Torch`] or [`ModelError::Curvature`] if the shapes do not fit.
+    pub fn sampled_curvature_root<R: Rng + ?Sized>(
+        &self,
+        outputs: &Tensor,
+        samples: usize,
+        rng: &mut R,
+    ) -> Result<Tensor, ModelError> {
+        match self {
+            Self::Gaussian(_) => {
+                Ok(Loss::Gaussian { noise: 1.0 }.monte_carlo_root(outputs, samples, rng)?)
+            }
+            Self::Heteroscedastic(likelihood) => {
+                likelihood.sampled_curvature_root(outputs, samples, rng)
+            }
         }
     }
 

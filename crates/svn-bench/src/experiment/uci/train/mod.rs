@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 use svn_models::fit::{EpochReport, Fit, FitSettings, NoiseModel, fit};
+use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::KernelWarning;
 use svn_models::{Prediction, Rows, curvature::Activation};
 
@@ -109,7 +110,10 @@ fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
         particles: required(settings.particles, "particles")?,
         epochs: required(settings.epochs, "epochs")?,
         batch_size: required(settings.batch_size, "batch-size")?,
-        accumulated_batches: settings.ring.unwrap_or(1),
+        curvature: CurvatureSettings {
+            accumulated_batches: settings.ring.unwrap_or(1),
+            ..CurvatureSettings::default()
+        },
         seed: job.stream("training").next_u64(),
     })
 }
