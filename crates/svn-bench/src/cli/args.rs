@@ -40,7 +40,7 @@ pub(super) struct BenchUci {
     #[arg(long, conflicts_with = "datasets")]
     pub all: bool,
 
-    /// Method: ensemble, wgd, svgd or svn; may be repeated [default: ensemble svgd svn]
+    /// Method: ensemble, wgd, svgd, svn, ll-svn or ssvn; may be repeated [default: ensemble wgd svgd svn]
     #[arg(long = "method", value_name = "NAME")]
     pub methods: Vec<Method>,
 
@@ -79,6 +79,9 @@ pub(super) struct BenchUci {
     #[arg(long)]
     pub untuned: bool,
 
+    #[command(flatten)]
+    pub tuning: Tuning,
+
     /// No progress, only warnings and the table
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -86,6 +89,24 @@ pub(super) struct BenchUci {
     /// More log; twice for even more
     #[arg(short, long, action = clap::ArgAction::Count)]
     pub verbose: u8,
+}
+
+/// Choice of settings.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tuning")]
+pub(super) struct Tuning {
+    /// Choose settings on the validation rows instead of running the benchmark; OUT/tuned gets a file a data set, for
+    /// --settings. What the command line sets is fixed. A rerun resumes
+    #[arg(long, conflicts_with_all = ["settings", "untuned"])]
+    pub tune: bool,
+
+    /// Configurations a method and data set
+    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "18", requires = "tune")]
+    pub tune_budget: usize,
+
+    /// Folds a configuration is tried on, the first ones [default: all]
+    #[arg(long, value_name = "K", value_parser = positive_count, requires = "tune")]
+    pub tune_folds: Option<usize>,
 }
 
 /// Training; what is left out is tuned or the method's default.
@@ -203,6 +224,7 @@ impl Training {
 impl BenchUci {
     fn tuned(&self) -> TunedSource {
         match &self.settings {
+            _ if self.tuning.tune => TunedSource::Untuned,
             Some(path) => TunedSource::Path(path.clone()),
             None if self.untuned => TunedSource::Untuned,
             None => TunedSource::BuiltIn,
@@ -211,7 +233,6 @@ impl BenchUci {
 
     /// What to run, but for the names behind `--all`.
     pub(super) fn options(&self, all: impl FnOnce() -> Vec<String>) -> UciOptions {
-        let standard = [Method::Ensemble, Method::Svgd, Method::Svn];
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         UciOptions {
             datasets: if self.all {
@@ -220,7 +241,7 @@ impl BenchUci {
                 self.datasets.clone()
             },
             methods: if self.methods.is_empty() {
-                standard.to_vec()
+                Method::STANDARD.to_vec()
             } else {
                 self.methods.clone()
             },

@@ -7,13 +7,17 @@ mod choice;
 mod error;
 mod job;
 mod method;
+mod pool;
 mod settings;
+pub mod tune;
 pub mod uci;
 
 pub use choice::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule, Solver,
 };
 pub use error::{ExperimentError, RunError, SettingsError};
-pub use job::{DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part};
+pub use job::{
+    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part, Validated,
+};
 pub use method::Method;
 pub use settings::TrainSettings;

@@ -7,7 +7,7 @@ use crate::metrics::Estimate;
 /// A table of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
-    /// `Regression` or `Classification`.
+    /// What it shows, such as `Regression`.
     pub title: &'static str,
     /// One a column.
     pub header: Vec<String>,

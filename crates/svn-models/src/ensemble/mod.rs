@@ -1,8 +1,10 @@
 //! A trained ensemble and what it predicts.
 
+mod laplace;
 mod noise;
 mod prediction;
 
+pub use laplace::LAPLACE_DIM;
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 

@@ -11,9 +11,9 @@ pub(super) fn resolve(
     method: Method,
     given: &TrainSettings,
 ) -> TrainSettings {
-    let newton = method == Method::Svn;
+    let newton = method.is_newton();
     let has_kernel = method != Method::Ensemble;
-    let metric = if newton {
+    let metric = if newton && method != Method::LlSvn {
         KernelMetric::Curvature
     } else {
         KernelMetric::Identity
@@ -53,6 +53,6 @@ fn prior_precision(method: Method) -> f64 {
     match method {
         Method::Ensemble => 1.0,
         Method::Wgd | Method::Svgd => 3.0,
-        Method::Svn => 2.0,
+        Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
     }
 }
