@@ -73,18 +73,22 @@ impl HeteroscedasticGaussian {
 
     pub(super) fn loss(&self, outputs: &Tensor, targets: &Tensor) -> Result<LossTerms, ModelError> {
         let (mean, log_variance, inside) = self.split(outputs)?;
-        let kind: Kind = outputs.kind();
         let precision = (-&log_variance).f_exp()?;
         let residual = targets.unsqueeze(0).f_sub(&mean)?;
         let squares = residual.f_square()?;
         let scaled = squares.f_mul(&precision)?;
         let rows = residual.size()[1] as f64;
-        let sum = (&scaled + &log_variance).f_sum_dim_intlist([1i64].as_slice(), false, kind)?;
+        let terms = &scaled + &log_variance;
+        let sum = terms.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
         let to_log_variance = (scaled * 0.5 - 0.5).f_mul(&inside)?;
         Ok(LossTerms {
             negative_log_likelihood: sum * 0.5 + 0.5 * rows * (2.0 * PI).ln(),
             ascent: Tensor::f_stack(&[residual.f_mul(&precision)?, to_log_variance], 2)?,
-            mean_squared_residual: squares.f_mean_dim([1i64].as_slice(), false, kind)?,
+            mean_squared_residual: Some(squares.f_mean_dim(
+                [1i64].as_slice(),
+                false,
+                Kind::Double,
+            )?),
         })
     }
 

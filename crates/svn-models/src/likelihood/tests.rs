@@ -61,7 +61,7 @@ fn curvature_is_the_fisher_information() {
         let c = likelihood.outputs();
         let variance = match likelihood {
             Likelihood::Gaussian(g) => g.noise_variance(),
-            Likelihood::Heteroscedastic(_) => f[1].exp(),
+            _ => f[1].exp(),
         };
         let sd = variance.sqrt();
         let mut fisher = vec![0.0; c * c];

@@ -39,10 +39,12 @@ struct Batch {
 }
 
 impl Posterior {
-    /// Join a network, a likelihood and the training rows.
+    /// Join a network, a likelihood and the training rows; a row's features are reshaped to the network's input, row-major
+    /// (channels slowest).
     ///
     /// # Errors
-    /// [`ModelError::Shape`] if the network's inputs or outputs do not fit the rows or the likelihood.
+    /// [`ModelError::Shape`] if the network's inputs or outputs do not fit the rows or the likelihood,
+    /// [`ModelError::ClassIndex`] for a target that is no class, [`ModelError::Setting`] for curvature out of range.
     pub fn new(
         network: Sequential,
         likelihood: Likelihood,
@@ -57,6 +59,7 @@ impl Posterior {
             });
         }
         settings.curvature.validate()?;
+        likelihood.check_targets(data.targets())?;
         let inputs: usize = network.input_shape().iter().product();
         if data.width() != inputs {
             return Err(ModelError::Shape {
@@ -175,12 +178,10 @@ impl Posterior {
                 .row_mut(p)
                 .zip_mut_with(&particle, |s, phi| *s = scale * *s - precision * phi);
         }
-        self.latest_residual = Some(
-            terms
-                .mean_squared_residual
-                .f_mean(terms.mean_squared_residual.kind())?
-                .f_double_value(&[])?,
-        );
+        self.latest_residual = match terms.mean_squared_residual {
+            Some(residual) => Some(residual.f_mean(residual.kind())?.f_double_value(&[])?),
+            None => None,
+        };
         Ok(linear)
     }
 }

@@ -1,8 +1,9 @@
 //! Settings of each method where the user gives none; chosen on validation rows, see `docs/experiments/uci-first.md`.
 
+use crate::data::Task;
 use crate::experiment::{
-    Bandwidth, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise, Solver,
-    TrainSettings,
+    Bandwidth, Binary, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise,
+    Solver, TrainSettings,
 };
 
 /// Fill in what is left out. What a method does not use stays empty, so that the record does not claim it was used.
@@ -12,6 +13,7 @@ pub(super) fn resolve(
     given: &TrainSettings,
 ) -> TrainSettings {
     let newton = method.is_newton();
+    let classes = dataset.task == Task::Classification;
     let has_kernel = method != Method::Ensemble;
     let metric = if newton && method != Method::LlSvn {
         KernelMetric::Curvature
@@ -27,7 +29,10 @@ pub(super) fn resolve(
         batch_size: given.batch_size.or(Some(16.min(dataset.train_rows.max(1)))),
         particles: given.particles.or(Some(5)),
         hidden: given.hidden.clone().or(Some(vec![50, 50])),
-        noise: given.noise.or(Some(Noise::Heteroscedastic)),
+        noise: given
+            .noise
+            .or(Some(Noise::Heteroscedastic))
+            .filter(|_| !classes),
         prior_precision: given.prior_precision.or(Some(prior_precision(method))),
         hessian: given.hessian.or(Some(Hessian::Full)).filter(|_| curved),
         coupling: given.coupling.or(Some(Coupling::Gram)).filter(|_| newton),
@@ -42,9 +47,12 @@ pub(super) fn resolve(
         trust_region: given.trust_region.or(Some(0.1)).filter(|_| newton),
         ring: given.ring.or(Some(6)).filter(|_| curved),
         schedule: given.schedule,
-        binary: None,
-        predictive: given.predictive,
-        temperature: None,
+        binary: given
+            .binary
+            .or(Some(Binary::Bernoulli))
+            .filter(|_| dataset.classes == 2),
+        predictive: given.predictive.filter(|_| !classes),
+        temperature: given.temperature.filter(|_| classes),
     }
 }
 

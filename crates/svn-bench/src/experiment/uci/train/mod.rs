@@ -12,12 +12,10 @@ use svn_models::Rows;
 use svn_models::fit::{EpochReport, Fit, fit};
 use svn_models::stein::KernelWarning;
 
-use crate::data::Task;
 use crate::experiment::{
     DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part,
     RunError, TrainSettings, Validated,
 };
-use predictive::Regression;
 use settings::fit_settings;
 
 /// The runner of the `svn` command for `jobs` worker threads.
@@ -44,12 +42,6 @@ impl FoldRunner for NetworkRunner {
         method: Method,
         settings: &TrainSettings,
     ) -> Result<TrainSettings, RunError> {
-        if dataset.task != Task::Regression {
-            return Err(RunError::Unsupported(format!(
-                "`{}` is a classification set; bench-uci trains regression sets",
-                dataset.name
-            )));
-        }
         Ok(defaults::resolve(dataset, method, settings))
     }
 
@@ -61,7 +53,7 @@ impl FoldRunner for NetworkRunner {
     ) -> Result<FoldOutcome, RunError> {
         let start = Instant::now();
         let fit = train(job, progress)?;
-        let measured = Regression { job, fit: &fit }.measure(Some(test))?;
+        let measured = predictive::measure(job, &fit, Some(test))?;
         Ok(FoldOutcome {
             metrics: measured.test.unwrap_or_default(),
             validation_nll: measured.validation_nll,
@@ -81,7 +73,7 @@ impl FoldRunner for NetworkRunner {
     ) -> Result<Validated, RunError> {
         let start = Instant::now();
         let fit = train(job, progress)?;
-        let measured = Regression { job, fit: &fit }.measure(None)?;
+        let measured = predictive::measure(job, &fit, None)?;
         let best = curve(&fit, original_units(job))
             .into_iter()
             .find(|point| point.epoch == fit.best_epoch)

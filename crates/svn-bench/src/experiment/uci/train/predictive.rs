@@ -7,24 +7,67 @@ use svn_models::likelihood::Gaussian;
 use svn_models::{Likelihood, Prediction};
 
 use super::{failed, required};
+use crate::data::Task;
 use crate::experiment::{FoldJob, Part, Predictive, RunError};
-use crate::metrics::{Metrics, RegressionPrediction, regression_metrics};
+use crate::metrics::{
+    ClassPrediction, Metrics, RegressionPrediction, classification_metrics, regression_metrics,
+};
 
-/// A regression ensemble with what its predictive density adds.
-pub(super) struct Regression<'a> {
-    pub job: &'a FoldJob,
-    pub fit: &'a Fit,
-}
-
-/// Metrics of some parts and, where it is not that of the best epoch, the validation NLL.
+/// Metrics of the test part, and the validation NLL where it is not that of the best epoch.
 pub(super) struct Measured {
     pub test: Option<Metrics>,
     pub validation_nll: Option<f64>,
 }
 
+/// Metrics of the test part, if there is one, and the validation NLL under the predictive density of the settings.
+pub(super) fn measure(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<Measured, RunError> {
+    match job.dataset.task {
+        Task::Regression => Regression { job, fit }.measure(test),
+        Task::Classification => classes(job, fit, test),
+    }
+}
+
+/// The members' class probabilities, at the temperature that suits the validation rows best if that is asked for.
+fn classes(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<Measured, RunError> {
+    let predict = |part: &Part| fit.ensemble.predict_classes(part.x.view()).map_err(failed);
+    let (mut temperature, mut validation_nll) = (None, None);
+    if job.settings.temperature == Some(true) {
+        let (prediction, targets) = (predict(&job.validation)?, job.validation.y.view());
+        let best = prediction.best_temperature(targets).map_err(failed)?;
+        let scaled = prediction.with_temperature(best);
+        validation_nll = Some(scaled.negative_log_likelihood(targets).map_err(failed)?);
+        temperature = Some(best);
+    }
+    let test = match test {
+        None => None,
+        Some(part) => {
+            let mut prediction = predict(part)?;
+            if let Some(temperature) = temperature {
+                prediction = prediction.with_temperature(temperature);
+            }
+            let logits = ClassPrediction::new(prediction.logits().to_owned()).map_err(failed)?;
+            let mut metrics = classification_metrics(&logits, &part.classes()).map_err(failed)?;
+            if let Some(temperature) = temperature {
+                let key = "temperature".to_owned();
+                metrics.values.insert(key, Some(temperature));
+            }
+            Some(metrics)
+        }
+    };
+    Ok(Measured {
+        test,
+        validation_nll,
+    })
+}
+
+/// A regression ensemble of a job.
+struct Regression<'a> {
+    job: &'a FoldJob,
+    fit: &'a Fit,
+}
+
 impl Regression<'_> {
-    /// Metrics of the test part, if there is one, and the validation NLL under the predictive density.
-    pub(super) fn measure(&self, test: Option<&Part>) -> Result<Measured, RunError> {
+    fn measure(&self, test: Option<&Part>) -> Result<Measured, RunError> {
         let predictive = self.job.settings.predictive;
         let kind = predictive.unwrap_or(Predictive::Moments);
         let laplace = match kind {
