@@ -117,7 +117,7 @@ fn best_of<'a, 'b>(method: Method, like: &Record, all: &[&'b Group<'a>]) -> Opti
     let score = |group: &Group<'_>| {
         let values: Vec<f64> = group
             .iter()
-            .filter_map(|record| Some(record.validation_nll.or(Some(best(record)?.1))?))
+            .filter_map(|record| record.validation_nll.or(best(record).map(|(_, nll)| nll)))
             .collect();
         Estimate::of(&values).map_or(f64::INFINITY, |estimate| estimate.mean)
     };

@@ -97,7 +97,7 @@ fn grid(task: Task, detail: Detail, results: &[&ResultRow]) -> Grid {
 
 fn cells(result: &ResultRow, metrics: &[&str], published: bool) -> Vec<String> {
     let folds = format!("{}/{}", result.folds, result.protocol.folds());
-    let mut cells = vec![result.dataset.clone(), result.method.to_string(), folds];
+    let mut cells = vec![result.dataset.clone(), result.label(), folds];
     for (index, metric) in metrics.iter().enumerate() {
         cells.push(with_error(result.metrics.get(*metric).copied().flatten()));
         if index == 1 {

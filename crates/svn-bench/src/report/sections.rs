@@ -39,7 +39,7 @@ fn beside_baselines(summary: &Summary) -> Grid {
             let verdict = nll.and_then(|d| Some(d.mean / d.se?)).map_or("", verdict);
             rows.push(vec![
                 row.dataset.clone(),
-                row.method.to_string(),
+                row.label(),
                 versus.baseline.to_string(),
                 with_error(nll),
                 verdict.to_owned(),
@@ -94,7 +94,7 @@ fn beside_paper(summary: &Summary) -> Grid {
         };
         let mut cells = vec![
             row.dataset.clone(),
-            row.method.to_string(),
+            row.label(),
             format!("{:.2} ± {:.2}", cell.mean, cell.se),
         ];
         for index in 0..3 {
@@ -131,7 +131,7 @@ fn convergence(summary: &Summary) -> Grid {
         let shown = |value: Option<f64>| value.map_or_else(|| "never".to_owned(), number);
         Some(vec![
             row.dataset.clone(),
-            row.method.to_string(),
+            row.label(),
             shown(convergence.epochs),
             number(convergence.ensemble_epochs),
             shown(convergence.share),
@@ -158,7 +158,7 @@ fn cost(summary: &Summary) -> Grid {
     let row = |row: &ResultRow| {
         vec![
             row.dataset.clone(),
-            row.method.to_string(),
+            row.label(),
             row.step_ms.median.map_or_else(dash, number),
             number(row.wall_s / row.folds.max(1) as f64),
             number(row.wall_s),
@@ -175,7 +175,7 @@ pub fn losses(summary: &Summary) -> Vec<String> {
 }
 
 fn losses_of(row: &ResultRow) -> Vec<String> {
-    let name = format!("{}, {}", row.dataset, row.method);
+    let name = format!("{}, {}", row.dataset, row.label());
     let mut losses = Vec::new();
     for versus in &row.versus {
         if let Some(nll) = versus.differences.get("nll").copied().flatten()

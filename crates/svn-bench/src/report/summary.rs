@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::compare::{self, Group};
 use super::{Convergence, PaperCell, Published, ReportError, Versus, paper_cells, published};
 use crate::data::Task;
-use crate::experiment::{Coupling, Hessian, Kernel, Method, TrainSettings};
+use crate::experiment::{Coupling, Hessian, Kernel, Method, Predictive, TrainSettings};
 use crate::metrics::Estimate;
 use crate::record::{Record, SCHEMA};
 use crate::split::Protocol;
@@ -79,6 +79,20 @@ pub struct ResultRow {
     pub settings: TrainSettings,
     /// Warnings and in how many folds each was given.
     pub warnings: BTreeMap<String, usize>,
+}
+
+impl ResultRow {
+    /// The method, with what was done to its predictions: `svn, laplace` or `svn, temperature`.
+    pub fn label(&self) -> String {
+        let mut label = self.method.to_string();
+        if self.settings.predictive == Some(Predictive::Laplace) {
+            label.push_str(", laplace");
+        }
+        if self.settings.temperature == Some(true) {
+            label.push_str(", temperature");
+        }
+        label
+    }
 }
 
 /// Average records over folds, configuration by configuration in the order of their first record.
