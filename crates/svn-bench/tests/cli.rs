@@ -105,7 +105,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             vec!["--method", "sgd"],
-            "invalid value 'sgd' for '--method <NAME>': unknown method `sgd`; known: ensemble, wgd, svgd, svn".to_owned(),
+            "invalid value 'sgd' for '--method <NAME>': unknown method `sgd`; known: ensemble, wgd, svgd, svn, ll-svn, ssvn".to_owned(),
         ),
         (
             vec!["--coupling", "none"],
@@ -242,7 +242,7 @@ fn a_run_leaves_records_summary_report_and_figures() {
     let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
     assert_eq!(summary["schema"], 1);
     let results = summary["results"].as_array().unwrap();
-    assert_eq!(results.len(), 6);
+    assert_eq!(results.len(), 8);
     for result in results {
         assert_eq!(result["folds"], 5);
         assert!(
@@ -284,14 +284,14 @@ fn a_killed_run_resumes_and_loses_nothing() {
     child.kill().unwrap();
     child.wait().unwrap();
     let done = lines();
-    assert!((3..15).contains(&done), "{done}");
+    assert!((3..20).contains(&done), "{done}");
 
     let (code, _, stderr) = finish(run(cut.path(), 0));
     assert_eq!(code, 0, "{stderr}");
     assert!(
         stderr.contains(&format!(
             "{done} runs are done already, {} to go",
-            15 - done
+            20 - done
         )),
         "{stderr}"
     );
@@ -311,4 +311,85 @@ fn a_folder_with_other_files_of_that_name_is_refused() {
         stderr.contains("records.jsonl, line 1: not a record"),
         "{stderr}"
     );
+}
+
+#[test]
+fn tuning_leaves_trials_and_settings_that_the_benchmark_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let arguments = [
+        "--method",
+        "svn",
+        "--tune",
+        "--tune-budget",
+        "4",
+        "--tune-folds",
+        "2",
+    ];
+    let tune = || {
+        finish(with_ridge(
+            &short(&[&arguments, &["--out", out][..]].concat()),
+            0,
+        ))
+    };
+    let (code, stdout, stderr) = tune();
+    assert_eq!(code, 0, "{stderr}");
+    assert!(
+        stdout.contains("autompg") && stdout.contains("validation NLL"),
+        "{stdout}"
+    );
+    assert!(
+        stderr.contains("autompg svn rung 1/2 trial 4/4 fold 2/2: validation NLL "),
+        "{stderr}"
+    );
+    let file = folder.path().join("tuned/autompg.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains(
+            "4 configurations on 2 of 5 folds, protocol paper, seed 0.\n[svn]\nepochs = 3\n"
+        ),
+        "{text}"
+    );
+    let trials = std::fs::read_to_string(folder.path().join("tune.jsonl")).unwrap();
+    assert_eq!(trials.lines().count(), 4 * 2 + 2 * 2);
+    assert!(!trials.contains("rmse"), "no test metric");
+
+    let (code, again, stderr) = tune();
+    assert_eq!((code, again), (0, stdout));
+    assert!(
+        stderr.contains("8 runs are done already, 0 to go"),
+        "{stderr}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+
+    let settings = folder.path().join("tuned");
+    let (code, _, stderr) = finish(with_ridge(
+        &short(&[
+            "--method",
+            "svn",
+            "--settings",
+            settings.to_str().unwrap(),
+            "--out",
+            out,
+        ]),
+        0,
+    ));
+    assert_eq!(code, 0, "{stderr}");
+
+    std::fs::write(&file, "[svn]\nrate = 1\n").unwrap();
+    let (code, _, stderr) = finish(with_ridge(
+        &short(&["--settings", file.to_str().unwrap(), "--out", out]),
+        0,
+    ));
+    assert_eq!(code, 2);
+    assert!(
+        stderr.starts_with(&format!(
+            "error: {}, line 2, column 1: unknown field `rate`",
+            file.display()
+        )),
+        "{stderr}"
+    );
+    let (code, _, stderr) = finish(with_ridge(&short(&["--tune-budget", "4", "--out", out]), 0));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("--tune"), "{stderr}");
 }

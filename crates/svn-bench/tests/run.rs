@@ -135,7 +135,7 @@ fn ridge_learns_so_that_the_pipeline_is_right() {
     let store = RecordStore::open(folder.path()).unwrap();
     let mean = |dataset: &str, key: &str| {
         let values: Vec<f64> = store
-            .records()
+            .entries()
             .iter()
             .filter(|r| r.dataset == dataset)
             .map(|r| r.metrics[key].unwrap())
@@ -272,8 +272,8 @@ fn methods_share_random_streams_and_folds_do_not() {
 #[test]
 fn jobs_are_scaled_by_their_training_rows() {
     let plan = plan(&options(&["autompg"]), &Ridge::default());
-    let job = plan.datasets[0]
-        .job(2, Method::Svn, &TrainSettings::default(), 0)
+    let (job, test) = plan.datasets[0]
+        .job_and_test(2, Method::Svn, &TrainSettings::default(), 0)
         .unwrap();
     for column in job.train.x.columns() {
         let n = column.len() as f64;
@@ -282,13 +282,13 @@ fn jobs_are_scaled_by_their_training_rows() {
     }
     assert!(job.train.y.sum().abs() < 1e-9);
     assert!(
-        job.test.y.sum().abs() > 1e-3,
+        test.y.sum().abs() > 1e-3,
         "test rows are not centred on themselves"
     );
-    let back = job.target_scaler.inverse_means(job.test.y.clone());
+    let back = job.target_scaler.inverse_means(test.y.clone());
     assert!(
         back.iter()
-            .zip(&job.test.original_y)
+            .zip(&test.original_y)
             .all(|(a, b)| (a - b).abs() < 1e-12)
     );
 }
@@ -327,8 +327,8 @@ fn a_leak_is_written_beside_every_result() {
     };
     let mut store = RecordStore::open(folder.path()).unwrap();
     run(&plan, 2, &Ridge::default(), &mut store, &Silent).unwrap();
-    assert_eq!(store.records().len(), 5);
-    for record in store.records() {
+    assert_eq!(store.entries().len(), 5);
+    for record in store.entries() {
         assert_eq!(
             record.warnings,
             ["leaky: feature `leak` has correlation 1.000 with the target `y`; is it a leak?"]

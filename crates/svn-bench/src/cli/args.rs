@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::experiment::uci::{ProtocolName, UciOptions};
+use crate::experiment::uci::{ProtocolName, TunedSource, UciOptions};
 use crate::experiment::{
-    Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Solver, TrainSettings,
+    Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Predictive,
+    Schedule, Solver, TrainSettings,
 };
 
 /// Stein variational Newton neural network ensembles.
@@ -39,7 +40,7 @@ pub(super) struct BenchUci {
     #[arg(long, conflicts_with = "datasets")]
     pub all: bool,
 
-    /// Method: ensemble, wgd, svgd or svn; may be repeated [default: ensemble svgd svn]
+    /// Method: ensemble, wgd, svgd, svn, ll-svn or ssvn; may be repeated [default: ensemble wgd svgd svn]
     #[arg(long = "method", value_name = "NAME")]
     pub methods: Vec<Method>,
 
@@ -70,6 +71,17 @@ pub(super) struct BenchUci {
     #[command(flatten)]
     pub training: Training,
 
+    /// Settings instead of those built in: a file of one TOML table a method, or a folder of DATASET.toml
+    #[arg(long, value_name = "PATH", conflicts_with = "untuned")]
+    pub settings: Option<PathBuf>,
+
+    /// No tuned settings: the methods' defaults
+    #[arg(long)]
+    pub untuned: bool,
+
+    #[command(flatten)]
+    pub tuning: Tuning,
+
     /// No progress, only warnings and the table
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
@@ -79,13 +91,31 @@ pub(super) struct BenchUci {
     pub verbose: u8,
 }
 
-/// Training; what is left out is the method's default.
+/// Choice of settings.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Training (left out: the method's default)")]
+#[command(next_help_heading = "Tuning")]
+pub(super) struct Tuning {
+    /// Choose settings on the validation rows instead of running the benchmark; OUT/tuned gets a file a data set, for
+    /// --settings. What the command line sets is fixed. A rerun resumes
+    #[arg(long, conflicts_with_all = ["settings", "untuned"])]
+    pub tune: bool,
+
+    /// Configurations a method and data set
+    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "18", requires = "tune")]
+    pub tune_budget: usize,
+
+    /// Folds a configuration is tried on, the first ones [default: all]
+    #[arg(long, value_name = "K", value_parser = positive_count, requires = "tune")]
+    pub tune_folds: Option<usize>,
+}
+
+/// Training; what is left out is tuned or the method's default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training (left out: tuned, or the method's default)")]
 pub(super) struct Training {
-    /// Passes over the training rows at most
-    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "50")]
-    epochs: usize,
+    /// Passes over the training rows at most [default: 50]
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    epochs: Option<usize>,
 
     /// Step size
     #[arg(long, value_name = "RATE", value_parser = positive)]
@@ -95,13 +125,13 @@ pub(super) struct Training {
     #[arg(long, value_name = "N", value_parser = positive_count)]
     batch_size: Option<usize>,
 
-    /// Members of the ensemble
-    #[arg(long, value_name = "N", value_parser = positive_count, default_value = "5")]
-    particles: usize,
+    /// Members of the ensemble [default: 5]
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    particles: Option<usize>,
 
-    /// Units of the hidden layers, comma separated
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = positive_count, default_value = "50,50")]
-    hidden: Vec<usize>,
+    /// Units of the hidden layers, comma separated [default: 50,50]
+    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = positive_count)]
+    hidden: Option<Vec<usize>>,
 
     /// Gaussian noise: homoscedastic or heteroscedastic
     #[arg(long, value_name = "NAME")]
@@ -146,16 +176,32 @@ pub(super) struct Training {
     /// Batches whose curvature is accumulated
     #[arg(long, value_name = "N", value_parser = positive_count)]
     ring: Option<usize>,
+
+    /// Step size over the run: cosine or constant
+    #[arg(long, value_name = "NAME")]
+    schedule: Option<Schedule>,
+
+    /// Two classes: bernoulli or softmax
+    #[arg(long, value_name = "NAME")]
+    binary: Option<Binary>,
+
+    /// Predictive density of regression: moments, epistemic or laplace
+    #[arg(long, value_name = "NAME")]
+    predictive: Option<Predictive>,
+
+    /// Divide logits by a temperature fitted on the validation rows; reported as such
+    #[arg(long)]
+    temperature: bool,
 }
 
 impl Training {
     fn settings(&self) -> TrainSettings {
         TrainSettings {
-            epochs: Some(self.epochs),
+            epochs: self.epochs,
             lr: self.lr,
             batch_size: self.batch_size,
-            particles: Some(self.particles),
-            hidden: Some(self.hidden.clone()),
+            particles: self.particles,
+            hidden: self.hidden.clone(),
             noise: self.noise,
             prior_precision: self.prior_precision,
             hessian: self.hessian,
@@ -167,14 +213,26 @@ impl Training {
             damping: self.damping,
             trust_region: self.trust_region,
             ring: self.ring,
+            schedule: self.schedule,
+            binary: self.binary,
+            predictive: self.predictive,
+            temperature: self.temperature.then_some(true),
         }
     }
 }
 
 impl BenchUci {
+    fn tuned(&self) -> TunedSource {
+        match &self.settings {
+            _ if self.tuning.tune => TunedSource::Untuned,
+            Some(path) => TunedSource::Path(path.clone()),
+            None if self.untuned => TunedSource::Untuned,
+            None => TunedSource::BuiltIn,
+        }
+    }
+
     /// What to run, but for the names behind `--all`.
     pub(super) fn options(&self, all: impl FnOnce() -> Vec<String>) -> UciOptions {
-        let standard = [Method::Ensemble, Method::Svgd, Method::Svn];
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         UciOptions {
             datasets: if self.all {
@@ -183,7 +241,7 @@ impl BenchUci {
                 self.datasets.clone()
             },
             methods: if self.methods.is_empty() {
-                standard.to_vec()
+                Method::STANDARD.to_vec()
             } else {
                 self.methods.clone()
             },
@@ -191,6 +249,7 @@ impl BenchUci {
             folds: self.folds,
             seed: self.seed,
             settings: self.training.settings(),
+            tuned: self.tuned(),
             jobs: self.jobs.unwrap_or_else(cores),
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::args::BenchUci;
 use super::progress::Progress;
-use super::{DONE, FAILED, Outcome, RunnerFactory, print, table};
+use super::{DONE, FAILED, Outcome, RunnerFactory, print, table, tune};
 use crate::data::{Manifest, SearchPath};
 use crate::experiment::uci::{self, Plan};
 use crate::record::RecordStore;
@@ -28,6 +28,9 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
     let runner = runner(options.jobs)?;
     let path = SearchPath::standard(arguments.data.as_deref());
     let plan = Plan::new(&options, &manifest, &path, runner.as_ref())?;
+    if arguments.tuning.tune {
+        return tune::run(arguments, &plan, &options, runner.as_ref());
+    }
     let mut store = RecordStore::open(&arguments.out)?;
     let progress = Progress::new(arguments.quiet);
     let finished = uci::run(&plan, options.jobs, runner.as_ref(), &mut store, &progress)?;
@@ -35,7 +38,7 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
 
     let mut env = environment();
     env.extend(runner.environment());
-    let summary = report::write(&arguments.out, store.records(), env)?;
+    let summary = report::write(&arguments.out, store.entries(), env)?;
     let ours: Vec<_> = summary
         .results
         .into_iter()

@@ -6,6 +6,7 @@ mod doctor;
 mod print;
 mod progress;
 mod table;
+mod tune;
 
 use std::ffi::OsString;
 

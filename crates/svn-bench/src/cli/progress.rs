@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::experiment::EpochProgress;
+use crate::experiment::tune::Trial;
 use crate::experiment::uci::{JobLabel, Observer};
 use crate::record::Record;
 use crate::report::number;
@@ -85,7 +86,7 @@ impl Observer for Progress {
     }
 
     fn planned(&self, jobs: usize, done: usize) {
-        self.total.set_length(jobs as u64);
+        self.total.inc_length(jobs as u64);
         if done > 0 && !self.quiet {
             self.line(&format!("{done} runs are done already, {jobs} to go"));
         }
@@ -124,6 +125,20 @@ impl Observer for Progress {
         let said = lock(&self.said);
         for warning in record.warnings.iter().filter(|text| !said.contains(*text)) {
             self.line(&format!("warning: {job}: {warning}"));
+        }
+    }
+
+    fn tried(&self, job: &JobLabel, trial: &Trial) {
+        self.end(job);
+        if !self.quiet {
+            let nll = trial.validation_nll.map_or_else(
+                || trial.failure.clone().unwrap_or_else(|| "–".to_owned()),
+                number,
+            );
+            let (epochs, seconds) = (trial.epochs, trial.wall_s);
+            self.line(&format!(
+                "{job}: validation NLL {nll}, {epochs} epochs, {seconds:.1} s"
+            ));
         }
     }
 

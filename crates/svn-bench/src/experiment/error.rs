@@ -6,6 +6,8 @@ use crate::report::ReportError;
 use crate::scale::ScaleError;
 use crate::split::SplitError;
 
+use super::uci::TunedError;
+
 /// A setting outside its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("--{option} {value}: expected {expected}")]
@@ -58,6 +60,9 @@ pub enum ExperimentError {
     /// A setting is out of its range.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// Tuned settings could not be used.
+    #[error(transparent)]
+    Tuned(#[from] TunedError),
     /// Nothing was asked for.
     #[error("{0}")]
     Arguments(String),
@@ -83,6 +88,7 @@ impl ExperimentError {
             | Self::Split { .. }
             | Self::Scale { .. }
             | Self::Settings(_)
+            | Self::Tuned(_)
             | Self::Arguments(_) => true,
             Self::Run(error) => matches!(error, RunError::Unsupported(_)),
             Self::Record(error) => error.is_input(),

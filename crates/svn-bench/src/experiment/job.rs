@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// Everything one run needs.
+/// Everything that training and the choice of settings need: no test rows.
 #[derive(Debug, Clone)]
 pub struct FoldJob {
     /// The data set.
@@ -70,8 +70,6 @@ pub struct FoldJob {
     pub train: Part,
     /// Rows to stop on: the epoch with the best validation NLL is restored.
     pub validation: Part,
-    /// Rows to measure on, once.
-    pub test: Part,
     /// From standardised to original target units; the identity for classification.
     pub target_scaler: TargetScaler,
 }
@@ -114,6 +112,8 @@ pub struct EpochPoint {
 pub struct FoldOutcome {
     /// Metrics over the whole test part, original units.
     pub metrics: Metrics,
+    /// Validation NLL of the final predictive density, where it is not that of the best epoch in the curve.
+    pub validation_nll: Option<f64>,
     /// Epochs run.
     pub epochs: usize,
     /// The epoch that was restored, from 1.
@@ -126,6 +126,17 @@ pub struct FoldOutcome {
     pub wall_s: f64,
     /// Sentences for the user.
     pub warnings: Vec<String>,
+}
+
+/// How good settings are on the validation rows of a fold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Validated {
+    /// NLL of the best epoch with its predictive density, original units, nats a row.
+    pub nll: f64,
+    /// The best epoch, from 1.
+    pub best_epoch: usize,
+    /// Time of the whole run, s.
+    pub wall_s: f64,
 }
 
 /// Trains and measures one fold. Called from several threads at once, one job a thread.
@@ -141,13 +152,27 @@ pub trait FoldRunner: Sync {
         settings: &TrainSettings,
     ) -> Result<TrainSettings, RunError>;
 
-    /// Train, restore the best epoch, measure. The result depends on the job alone (timings aside), not on what
-    /// else runs.
+    /// Train, restore the best epoch, measure on `test`. The result depends on job and test rows alone (timings
+    /// aside), not on what else runs.
     ///
     /// # Errors
     /// [`RunError::Failed`]; other folds go on.
-    fn run(&self, job: &FoldJob, progress: &dyn Fn(EpochProgress))
-    -> Result<FoldOutcome, RunError>;
+    fn run(
+        &self,
+        job: &FoldJob,
+        test: &Part,
+        progress: &dyn Fn(EpochProgress),
+    ) -> Result<FoldOutcome, RunError>;
+
+    /// Train and say how good the best epoch is on the validation rows, for the choice of settings.
+    ///
+    /// # Errors
+    /// [`RunError::Failed`]; other trials go on.
+    fn validate(
+        &self,
+        job: &FoldJob,
+        progress: &dyn Fn(EpochProgress),
+    ) -> Result<Validated, RunError>;
 
     /// Versions and devices, for the report.
     fn environment(&self) -> BTreeMap<String, String> {

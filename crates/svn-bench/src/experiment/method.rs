@@ -18,11 +18,30 @@ pub enum Method {
     Svgd,
     /// Stein variational Newton.
     Svn,
+    /// SVGD, with Stein variational Newton on the last layer.
+    LlSvn,
+    /// Stochastic Stein variational Newton: with noise, so that the particles sample.
+    Ssvn,
 }
 
 impl Method {
     /// All methods, in the order of reports.
-    pub const ALL: [Self; 4] = [Self::Ensemble, Self::Wgd, Self::Svgd, Self::Svn];
+    pub const ALL: [Self; 6] = [
+        Self::Ensemble,
+        Self::Wgd,
+        Self::Svgd,
+        Self::Svn,
+        Self::LlSvn,
+        Self::Ssvn,
+    ];
+
+    /// The methods of the paper's tables: what is run where none is named.
+    pub const STANDARD: [Self; 4] = [Self::Ensemble, Self::Wgd, Self::Svgd, Self::Svn];
+
+    /// Whether it takes Newton steps, on some coordinates at least.
+    pub fn is_newton(self) -> bool {
+        matches!(self, Self::Svn | Self::LlSvn | Self::Ssvn)
+    }
 
     /// Its name on the command line and in records.
     pub fn name(self) -> &'static str {
@@ -31,6 +50,8 @@ impl Method {
             Self::Wgd => "wgd",
             Self::Svgd => "svgd",
             Self::Svn => "svn",
+            Self::LlSvn => "ll-svn",
+            Self::Ssvn => "ssvn",
         }
     }
 }

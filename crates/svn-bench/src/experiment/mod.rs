@@ -3,15 +3,21 @@
 //! An experiment plans jobs (data set × method × fold), gives each to a [`FoldRunner`] and keeps the record of what
 //! came back. Nothing here knows how a network is trained.
 
+mod choice;
 mod error;
 mod job;
 mod method;
+mod pool;
 mod settings;
+pub mod tune;
 pub mod uci;
 
-pub use error::{ExperimentError, RunError, SettingsError};
-pub use job::{DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part};
-pub use method::Method;
-pub use settings::{
-    Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Noise, Solver, TrainSettings,
+pub use choice::{
+    Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule, Solver,
 };
+pub use error::{ExperimentError, RunError, SettingsError};
+pub use job::{
+    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part, Validated,
+};
+pub use method::Method;
+pub use settings::TrainSettings;

@@ -1,158 +1,13 @@
 //! Settings of a training run, as a user gives them; what is left out is the method's default.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::SettingsError;
-
-/// A choice by name: the enum, its names in serde and on the command line, `Display` and `FromStr`.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name {
-            $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+
-        }
-
-        impl $name {
-            /// Its name.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, String> {
-                match text {
-                    $($text => Ok(Self::$variant),)+
-                    _ => Err(format!("expected {}", [$($text),+].join(", "))),
-                }
-            }
-        }
-    };
-}
-
-choice! {
-    /// Noise of a Gaussian likelihood.
-    Noise {
-        /// One variance for all rows.
-        Homoscedastic = "homoscedastic",
-        /// The network's second output is the log variance.
-        Heteroscedastic = "heteroscedastic",
-    }
-}
-choice! {
-    /// Family of the curvature `H_p`.
-    Hessian {
-        /// Full Gauss-Newton or Fisher matrix.
-        Full = "full",
-        /// Its diagonal.
-        Diag = "diag",
-        /// Kronecker-factored blocks, one a layer.
-        Kfac = "kfac",
-    }
-}
-choice! {
-    /// Repulsion term of the SVN Hessian and the blocks that are kept.
-    Coupling {
-        /// `G_pn G_pmᵀ`: the second variation, often indefinite.
-        Exact = "exact",
-        /// `G_pm G_pnᵀ`.
-        Gram = "gram",
-        /// Repulsion in the diagonal blocks only.
-        BlockRepulsion = "block-repulsion",
-        /// Diagonal blocks only.
-        BlockDiagonal = "block-diagonal",
-    }
-}
-choice! {
-    /// Radial profile of the kernel.
-    Kernel {
-        /// Gaussian.
-        Rbf = "rbf",
-        /// Inverse multiquadric.
-        Imq = "imq",
-    }
-}
-choice! {
-    /// Metric in which the kernel measures distance.
-    KernelMetric {
-        /// `I`.
-        Identity = "identity",
-        /// `(1/N) Σ_p H_p`.
-        Curvature = "curvature",
-    }
-}
-choice! {
-    /// How the Newton system is solved.
-    Solver {
-        /// Exactly, through a factorisation.
-        Direct = "direct",
-        /// By conjugate gradients, matrix-free.
-        Cg = "cg",
-    }
-}
-
-/// Length scale of the kernel. A number, `2d` or `median`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
-pub enum Bandwidth {
-    /// This squared length.
-    Fixed(f64),
-    /// Twice the dimension of a particle: the paper's.
-    Dimension,
-    /// The median of the squared distances between particles.
-    Median,
-}
-
-impl fmt::Display for Bandwidth {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Fixed(value) => write!(f, "{value}"),
-            Self::Dimension => f.write_str("2d"),
-            Self::Median => f.write_str("median"),
-        }
-    }
-}
-
-impl From<Bandwidth> for String {
-    fn from(bandwidth: Bandwidth) -> Self {
-        bandwidth.to_string()
-    }
-}
-
-impl FromStr for Bandwidth {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "2d" => Ok(Self::Dimension),
-            "median" => Ok(Self::Median),
-            number => match number.parse() {
-                Ok(value) if f64::is_finite(value) && value > 0.0 => Ok(Self::Fixed(value)),
-                _ => Err("expected median, 2d or a positive number".to_owned()),
-            },
-        }
-    }
-}
-
-impl TryFrom<String> for Bandwidth {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
+use super::{
+    Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule,
+    SettingsError, Solver,
+};
 
 /// Settings of a training run. `None` is the method's default, which
 /// [`FoldRunner::resolve`](super::FoldRunner::resolve) fills in: a record holds what was used.
@@ -173,6 +28,12 @@ impl TryFrom<String> for Bandwidth {
 /// | `damping` | Levenberg term, scale of the sum over the data | ≥ 0 |
 /// | `trust_region` | predicted change at most, nats per row; 0 is none | ≥ 0 |
 /// | `ring` | batches whose curvature is accumulated | ≥ 1 |
+/// | `schedule` | how the step size falls; cosine if left out | |
+/// | `binary` | likelihood of two classes; classification only | |
+/// | `predictive` | what the predictive density is made of; moments if left out; regression only | |
+/// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
+///
+/// The last four are left out of records where they are not set, so that records of earlier versions keep their hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "documented as a table above")]
@@ -193,9 +54,32 @@ pub struct TrainSettings {
     pub damping: Option<f64>,
     pub trust_region: Option<f64>,
     pub ring: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schedule: Option<Schedule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binary: Option<Binary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predictive: Option<Predictive>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<bool>,
+}
+
+/// `first`'s value of each field, or else `second`'s.
+macro_rules! first_set {
+    ($first:expr, $second:expr; $($field:ident),+ $(,)?) => {
+        TrainSettings { $($field: $first.$field.clone().or_else(|| $second.$field.clone())),+ }
+    };
 }
 
 impl TrainSettings {
+    /// These settings, with those of `others` where these say nothing.
+    pub fn or(&self, others: &Self) -> Self {
+        first_set!(self, others;
+            epochs, lr, batch_size, particles, hidden, noise, prior_precision, hessian, coupling, kernel, metric,
+            bandwidth, solver, damping, trust_region, ring, schedule, binary, predictive, temperature,
+        )
+    }
+
     /// Check every range that does not depend on the data.
     ///
     /// # Errors

@@ -125,6 +125,9 @@ pub struct Record {
     pub epochs: usize,
     /// The epoch that was restored.
     pub best_epoch: usize,
+    /// Validation NLL of the final predictive density, where it is not that of the best epoch in the curve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_nll: Option<f64>,
     /// By key; null is not defined.
     pub metrics: BTreeMap<String, Option<f64>>,
     /// Validation NLL by epoch.
@@ -159,21 +162,12 @@ impl Record {
             settings: configuration.settings.clone(),
             epochs: outcome.epochs,
             best_epoch: outcome.best_epoch,
+            validation_nll: outcome.validation_nll,
             metrics: outcome.metrics.values,
             curve: outcome.curve,
             warnings,
             timing: Timing::of(&outcome.step_ms, outcome.wall_s),
         }
-    }
-
-    /// Whether it has this program's schema.
-    pub fn is_current(&self) -> bool {
-        self.schema == SCHEMA
-    }
-
-    /// What tells this run from others.
-    pub fn key(&self) -> (String, usize) {
-        (self.config.clone(), self.fold)
     }
 }
 

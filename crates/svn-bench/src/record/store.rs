@@ -5,16 +5,66 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use super::{Record, RecordError, SCHEMA};
+use crate::experiment::Method;
 
-/// Records of an `--out` folder, in memory and on disk.
+/// A line of a [`Store`]: what came of one configuration on one fold.
+pub trait Entry: Serialize + DeserializeOwned {
+    /// Name of the file.
+    const FILE: &'static str;
+
+    /// Version of the format.
+    fn schema(&self) -> u32;
+
+    /// Name of the data set.
+    fn dataset(&self) -> &str;
+
+    /// How the particles move.
+    fn method(&self) -> Method;
+
+    /// Hash of the configuration.
+    fn config(&self) -> &str;
+
+    /// Index of the fold.
+    fn fold(&self) -> usize;
+}
+
+impl Entry for Record {
+    const FILE: &'static str = "records.jsonl";
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    fn dataset(&self) -> &str {
+        &self.dataset
+    }
+
+    fn method(&self) -> Method {
+        self.method
+    }
+
+    fn config(&self) -> &str {
+        &self.config
+    }
+
+    fn fold(&self) -> usize {
+        self.fold
+    }
+}
+
+/// Records of an `--out` folder.
+pub type RecordStore = Store<Record>;
+
+/// Lines of a file, in memory and on disk.
 #[derive(Debug)]
-pub struct RecordStore {
+pub struct Store<E> {
     path: PathBuf,
     file: File,
-    records: Vec<Record>,
+    entries: Vec<E>,
     done: BTreeSet<(String, usize)>,
     torn: bool,
 }
@@ -24,8 +74,8 @@ struct SchemaOnly {
     schema: u64,
 }
 
-impl RecordStore {
-    /// Open or create `records.jsonl` in a folder, which is created too. A last line that was cut off by a crash is
+impl<E: Entry> Store<E> {
+    /// Open or create the file in a folder, which is created too. A last line that was cut off by a crash is
     /// removed from the file: its run is done again.
     ///
     /// # Errors
@@ -36,24 +86,24 @@ impl RecordStore {
             move |source| RecordError::Io { path, source }
         };
         std::fs::create_dir_all(folder).map_err(io(folder))?;
-        let path = folder.join("records.jsonl");
+        let path = folder.join(E::FILE);
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(io(&path)(error)),
         };
-        let (records, good) = parse(&path, &bytes)?;
+        let (entries, good) = parse::<E>(&path, &bytes)?;
         let file = OpenOptions::new()
             .create(true)
             .append(true)
             .open(&path)
             .map_err(io(&path))?;
         let mut store = Self {
-            done: records.iter().map(Record::key).collect(),
+            done: entries.iter().map(key).collect(),
             torn: good < bytes.len(),
             path,
             file,
-            records,
+            entries,
         };
         if store.torn {
             store.file.set_len(good as u64).map_err(io(&store.path))?;
@@ -73,22 +123,22 @@ impl RecordStore {
         self.done.contains(&(config.to_owned(), fold))
     }
 
-    /// All records, in the order they were read and appended.
-    pub fn records(&self) -> &[Record] {
-        &self.records
+    /// All entries, in the order they were read and appended.
+    pub fn entries(&self) -> &[E] {
+        &self.entries
     }
 
     /// Append one line and wait until it is on disk. A run that is there already is not written again.
     ///
     /// # Errors
     /// [`RecordError::Io`].
-    pub fn append(&mut self, record: Record) -> Result<(), RecordError> {
-        if !self.done.insert(record.key()) {
+    pub fn append(&mut self, entry: E) -> Result<(), RecordError> {
+        if !self.done.insert(key(&entry)) {
             return Ok(());
         }
-        let line = line(&self.path, &record)?;
+        let line = line(&self.path, &entry)?;
         self.write(line.as_bytes())?;
-        self.records.push(record);
+        self.entries.push(entry);
         Ok(())
     }
 
@@ -98,11 +148,11 @@ impl RecordStore {
     /// # Errors
     /// [`RecordError::Io`].
     pub fn finish(&mut self) -> Result<(), RecordError> {
-        self.records.sort_by(|a, b| order(a).cmp(&order(b)));
+        self.entries.sort_by(|a, b| order(a).cmp(&order(b)));
         let text = self
-            .records
+            .entries
             .iter()
-            .map(|record| line(&self.path, record))
+            .map(|entry| line(&self.path, entry))
             .collect::<Result<String, _>>()?;
         write_atomically(&self.path, text.as_bytes())?;
         self.file = OpenOptions::new()
@@ -128,34 +178,43 @@ impl RecordStore {
     }
 }
 
-fn order(record: &Record) -> (&str, crate::experiment::Method, &str, usize) {
-    (&record.dataset, record.method, &record.config, record.fold)
+fn key(entry: &impl Entry) -> (String, usize) {
+    (entry.config().to_owned(), entry.fold())
 }
 
-fn line(path: &Path, record: &Record) -> Result<String, RecordError> {
-    let text = serde_json::to_string(record).map_err(|error| RecordError::Io {
+fn order(entry: &impl Entry) -> (&str, Method, &str, usize) {
+    (
+        entry.dataset(),
+        entry.method(),
+        entry.config(),
+        entry.fold(),
+    )
+}
+
+fn line(path: &Path, entry: &impl Entry) -> Result<String, RecordError> {
+    let text = serde_json::to_string(entry).map_err(|error| RecordError::Io {
         path: path.to_owned(),
         source: error.into(),
     })?;
     Ok(text + "\n")
 }
 
-/// Records and the number of bytes that hold them; a last line without its end may be torn.
-fn parse(path: &Path, bytes: &[u8]) -> Result<(Vec<Record>, usize), RecordError> {
-    let mut records = Vec::new();
+/// Entries and the number of bytes that hold them; a last line without its end may be torn.
+fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<(Vec<E>, usize), RecordError> {
+    let mut entries = Vec::new();
     let mut good = 0;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice(line) {
-                Ok(record) if Record::is_current(&record) => records.push(record),
-                Ok(record) => return Err(schema(path, index + 1, u64::from(record.schema))),
+            match serde_json::from_slice::<E>(line) {
+                Ok(entry) if entry.schema() == SCHEMA => entries.push(entry),
+                Ok(entry) => return Err(schema(path, index + 1, u64::from(entry.schema()))),
                 Err(_) if !line.ends_with(b"\n") => break,
                 Err(error) => return Err(bad_line(path, index + 1, line, &error)),
             }
         }
         good += line.len();
     }
-    Ok((records, good))
+    Ok((entries, good))
 }
 
 fn bad_line(path: &Path, number: usize, line: &[u8], error: &serde_json::Error) -> RecordError {

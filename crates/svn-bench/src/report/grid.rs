@@ -1,13 +1,13 @@
 //! Results as rows of text, for the terminal and for Markdown alike.
 
-use super::ResultRow;
+use super::{PaperCell, ResultRow};
 use crate::data::Task;
 use crate::metrics::Estimate;
 
 /// A table of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
-    /// `Regression` or `Classification`.
+    /// What it shows, such as `Regression`.
     pub title: &'static str,
     /// One a column.
     pub header: Vec<String>,
@@ -97,7 +97,7 @@ fn grid(task: Task, detail: Detail, results: &[&ResultRow]) -> Grid {
 
 fn cells(result: &ResultRow, metrics: &[&str], published: bool) -> Vec<String> {
     let folds = format!("{}/{}", result.folds, result.protocol.folds());
-    let mut cells = vec![result.dataset.clone(), result.method.to_string(), folds];
+    let mut cells = vec![result.dataset.clone(), result.label(), folds];
     for (index, metric) in metrics.iter().enumerate() {
         cells.push(with_error(result.metrics.get(*metric).copied().flatten()));
         if index == 1 {
@@ -125,8 +125,18 @@ fn cells(result: &ResultRow, metrics: &[&str], published: bool) -> Vec<String> {
     cells
 }
 
-fn dash() -> String {
+pub(super) fn dash() -> String {
     "–".to_owned()
+}
+
+/// ` ▼` or ` ▲` if ours is below or above the paper's beyond two standard errors of the difference; else nothing.
+pub(super) fn mark(ours: Estimate, paper: PaperCell) -> &'static str {
+    let error = ours.se.unwrap_or(0.0).hypot(paper.se);
+    match ours.mean - paper.mean {
+        difference if difference < -2.0 * error => " ▼",
+        difference if difference > 2.0 * error => " ▲",
+        _ => "",
+    }
 }
 
 /// `mean ± standard error`, or a dash. Both have the decimals that show two digits of the error, at least 3.
@@ -178,6 +188,22 @@ mod tests {
             (0.000_012_3, "1.23e-5"),
         ] {
             assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn two_standard_errors_of_the_difference_are_marked() {
+        let ours = |mean, se| Estimate { mean, se, n: 5 };
+        let paper = PaperCell { mean: 1.0, se: 0.3 };
+        // √(0.3² + 0.4²) = 0.5.
+        for (mean, se, expected) in [
+            (2.01, Some(0.4), " ▲"),
+            (1.99, Some(0.4), ""),
+            (0.01, Some(0.4), ""),
+            (-0.01, Some(0.4), " ▼"),
+            (1.61, None, " ▲"),
+        ] {
+            assert_eq!(mark(ours(mean, se), paper), expected);
         }
     }
 

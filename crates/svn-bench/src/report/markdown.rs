@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Detail, Grid, Summary, grids};
+use super::{Detail, Grid, Summary, grids, losses, sections};
 use crate::experiment::TrainSettings;
 
 /// The report as text. `figures` are file names relative to the report.
@@ -15,6 +15,10 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
     for grid in grids(&summary.results, Detail::Full) {
         push_grid(&mut text, &grid);
     }
+    for grid in sections(summary) {
+        push_grid(&mut text, &grid);
+    }
+    push_losses(&mut text, summary);
     for figure in figures {
         // Writing to a string cannot fail.
         let _ = write!(
@@ -64,6 +68,20 @@ fn settings(settings: &TrainSettings) -> String {
         })
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+fn push_losses(text: &mut String, summary: &Summary) {
+    if !summary.results.iter().any(|row| row.method.is_newton()) {
+        return;
+    }
+    text.push_str("\n## Where Newton methods lose\n\n");
+    let losses = losses(summary);
+    if losses.is_empty() {
+        text.push_str("Nowhere in these results.\n");
+    }
+    for loss in losses {
+        let _ = writeln!(text, "* {loss}");
+    }
 }
 
 fn push_warnings(text: &mut String, summary: &Summary) {

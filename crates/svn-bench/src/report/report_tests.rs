@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::{samples, summarise};
 use super::*;
+use crate::experiment::Predictive;
 
 fn summary() -> Summary {
     let env =
@@ -35,4 +36,20 @@ fn means_are_over_the_folds_where_the_metric_is_defined() {
     assert_eq!((nll.mean, nll.n), (0.625, 2));
     assert_eq!(summary.results[0].folds, 3);
     assert_eq!(summary.results[0].metrics["coverage90"], None);
+}
+
+#[test]
+fn what_was_done_to_predictions_stands_beside_the_method() {
+    let mut records = samples::records();
+    for record in &mut records {
+        record.settings.temperature = (record.dataset == "heart").then_some(true);
+        record.settings.predictive = (record.dataset == "yacht").then_some(Predictive::Laplace);
+    }
+    let text = markdown(&summarise(&records, BTreeMap::new()).unwrap(), &[]);
+    assert!(
+        text.contains("| heart | svn, temperature | 3/5 |"),
+        "{text}"
+    );
+    assert!(text.contains("| yacht | svn, laplace | 3/5 |"), "{text}");
+    assert!(!text.contains("| svn | 3/5 |"));
 }

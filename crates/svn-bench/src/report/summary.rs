@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{PaperCell, Published, ReportError, paper_cells, published};
+use super::compare::{self, Group};
+use super::{Convergence, PaperCell, Published, ReportError, Versus, paper_cells, published};
 use crate::data::Task;
-use crate::experiment::{Coupling, Hessian, Kernel, Method, TrainSettings};
+use crate::experiment::{Coupling, Hessian, Kernel, Method, Predictive, TrainSettings};
 use crate::metrics::Estimate;
 use crate::record::{Record, SCHEMA};
 use crate::split::Protocol;
@@ -60,6 +61,12 @@ pub struct ResultRow {
     pub step_ms: StepTime,
     /// Epoch that was restored.
     pub epochs_to_best: Option<Estimate>,
+    /// How soon it is as good as the ensemble; not for the ensemble itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
+    /// Paired differences of a Newton method to the first-order methods.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub versus: Vec<Versus>,
     /// Sum over folds, s.
     pub wall_s: f64,
     /// Hash of the configuration.
@@ -72,6 +79,20 @@ pub struct ResultRow {
     pub settings: TrainSettings,
     /// Warnings and in how many folds each was given.
     pub warnings: BTreeMap<String, usize>,
+}
+
+impl ResultRow {
+    /// The method, with what was done to its predictions: `svn, laplace` or `svn, temperature`.
+    pub fn label(&self) -> String {
+        let mut label = self.method.to_string();
+        if self.settings.predictive == Some(Predictive::Laplace) {
+            label.push_str(", laplace");
+        }
+        if self.settings.temperature == Some(true) {
+            label.push_str(", temperature");
+        }
+        label
+    }
 }
 
 /// Average records over folds, configuration by configuration in the order of their first record.
@@ -91,10 +112,11 @@ pub fn summarise(
         }
         group.push(record);
     }
-    let rows = order
+    let all: Vec<&Group<'_>> = order
         .into_iter()
-        .filter_map(|config| groups.get(config))
-        .filter_map(|group| row(group).transpose());
+        .filter_map(|config| groups.get(config).map(Vec::as_slice))
+        .collect();
+    let rows = all.iter().filter_map(|group| row(group, &all).transpose());
     Ok(Summary {
         schema: SCHEMA,
         env,
@@ -102,7 +124,7 @@ pub fn summarise(
     })
 }
 
-fn row(group: &[&Record]) -> Result<Option<ResultRow>, ReportError> {
+fn row(group: &Group<'_>, all: &[&Group<'_>]) -> Result<Option<ResultRow>, ReportError> {
     let Some(first) = group.first() else {
         return Ok(None);
     };
@@ -138,6 +160,8 @@ fn row(group: &[&Record]) -> Result<Option<ResultRow>, ReportError> {
             median: crate::record::quantile(&medians, 0.5),
         },
         epochs_to_best: Estimate::of(&over_folds(&|record| Some(record.best_epoch as f64))),
+        convergence: compare::convergence(group, all),
+        versus: compare::versus(group, all),
         wall_s: group.iter().map(|record| record.timing.wall_s).sum(),
         config: first.config.clone(),
         protocol: first.protocol,

@@ -1,10 +1,14 @@
 //! A trained ensemble and what it predicts.
 
 mod classes;
+mod laplace;
+mod minimum;
 mod noise;
 mod prediction;
+mod temperature;
 
 pub use classes::ClassPrediction;
+pub use laplace::LAPLACE_DIM;
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 

@@ -4,10 +4,11 @@
 //! σ²* = argmin_{σ²} Σ_i ½ [ (y_i − μ_i)²/(v_i + σ²) + ln(v_i + σ²) ]
 //! ```
 //!
-//! with the spread `v_i` of the members held. In `ln σ²` the function has one minimum in all but odd cases; a coarse
-//! scan finds its basin and golden-section search its bottom.
+//! with the spread `v_i` of the members held. It is found as a function of `ln σ²`.
 
 use ndarray::ArrayView1;
+
+use super::minimum::minimum;
 
 /// `σ²*` for squared errors `(y − μ)²` and spreads `v`, within `[floor, largest squared error]`.
 pub fn best_noise_variance(
@@ -29,34 +30,7 @@ pub fn best_noise_variance(
         .fold(floor, |a, b| a.max(*b))
         .ln()
         .max(low + 1e-9);
-    const SCAN: usize = 64;
-    let at = |k: usize| low + (high - low) * k as f64 / SCAN as f64;
-    let best = (0..=SCAN)
-        .min_by(|a, b| loss(at(*a)).total_cmp(&loss(at(*b))))
-        .unwrap_or(SCAN);
-    golden_section(loss, at(best.saturating_sub(1)), at((best + 1).min(SCAN))).exp()
-}
-
-/// Golden-section steps: each shrinks the bracket to 0.618 of its width, 30 of them to 5e-7.
-const STEPS: usize = 30;
-
-/// Minimiser of a function with one minimum in `[a, b]`, to 5e-7 of the bracket's width.
-fn golden_section(f: impl Fn(f64) -> f64, mut a: f64, mut b: f64) -> f64 {
-    let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    let (mut c, mut d) = (b - ratio * (b - a), a + ratio * (b - a));
-    let (mut f_c, mut f_d) = (f(c), f(d));
-    for _ in 0..STEPS {
-        if f_c < f_d {
-            (b, d, f_d) = (d, c, f_c);
-            c = b - ratio * (b - a);
-            f_c = f(c);
-        } else {
-            (a, c, f_c) = (c, d, f_d);
-            d = a + ratio * (b - a);
-            f_d = f(d);
-        }
-    }
-    0.5 * (a + b)
+    minimum(loss, low, high).exp()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Who watches a benchmark run: a progress bar, a log, nobody.
 
+use crate::experiment::tune::Trial;
 use crate::experiment::{EpochProgress, Method};
 use crate::record::Record;
 
@@ -12,6 +13,8 @@ pub struct JobLabel {
     pub dataset: String,
     /// How the particles move.
     pub method: Method,
+    /// What else tells it from others, such as `trial 3/18 of rung 1`; may be empty.
+    pub note: String,
     /// Index of the fold.
     pub fold: usize,
     /// Folds of the protocol.
@@ -22,9 +25,14 @@ impl std::fmt::Display for JobLabel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} {} fold {}/{}",
+            "{} {} {}fold {}/{}",
             self.dataset,
             self.method,
+            if self.note.is_empty() {
+                String::new()
+            } else {
+                format!("{} ", self.note)
+            },
             self.fold + 1,
             self.folds
         )
@@ -37,7 +45,7 @@ pub trait Observer: Sync {
     /// A sentence for the user.
     fn warning(&self, text: &str) {}
 
-    /// Jobs to run, and those an earlier run has done.
+    /// More jobs to run, and those of them an earlier run has done.
     fn planned(&self, jobs: usize, done: usize) {}
 
     /// A job begins.
@@ -48,6 +56,9 @@ pub trait Observer: Sync {
 
     /// A job is done and its record is on disk.
     fn finished(&self, job: &JobLabel, record: &Record) {}
+
+    /// A trial of tuning is done and on disk.
+    fn tried(&self, job: &JobLabel, trial: &Trial) {}
 
     /// A job failed; others go on.
     fn failed(&self, job: &JobLabel, message: &str) {}

@@ -1,6 +1,6 @@
 //! From options to groups of jobs: data loaded, settings resolved and checked before anything runs.
 
-use super::Prepared;
+use super::{Prepared, TunedSource};
 use crate::data::{Manifest, SearchPath};
 use crate::experiment::settings::out_of_range;
 use crate::experiment::{ExperimentError, FoldRunner, Method, TrainSettings};
@@ -29,8 +29,10 @@ pub struct UciOptions {
     pub folds: Option<usize>,
     /// Seed of splits and training.
     pub seed: u64,
-    /// Training settings; `None` in them is the method's default.
+    /// Training settings that go before all others; what they leave out is tuned or the method's default.
     pub settings: TrainSettings,
+    /// Settings chosen for data set and method.
+    pub tuned: TunedSource,
     /// Worker threads, at least 1.
     pub jobs: usize,
 }
@@ -109,7 +111,12 @@ fn group(
     options: &UciOptions,
     runner: &dyn FoldRunner,
 ) -> Result<Group, ExperimentError> {
-    let settings = runner.resolve(&prepared.summary, method, &options.settings)?;
+    let tuned = options.tuned.load(&prepared.summary.name)?;
+    let given = match tuned.method(method) {
+        Some(tuned) => options.settings.or(tuned),
+        None => options.settings.clone(),
+    };
+    let settings = runner.resolve(&prepared.summary, method, &given)?;
     settings.validate()?;
     let train_rows = prepared.summary.train_rows;
     if let Some(size) = settings.batch_size.filter(|&size| size > train_rows) {

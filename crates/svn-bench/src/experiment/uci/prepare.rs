@@ -84,7 +84,25 @@ impl Prepared {
         }
     }
 
-    /// The job of one fold: rows picked, scalers fitted on the training rows, all parts scaled.
+    /// The job of one fold and its test part: rows picked, scalers fitted on the training rows, all parts scaled.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Scale`].
+    pub fn job_and_test(
+        &self,
+        fold: usize,
+        method: Method,
+        settings: &TrainSettings,
+        seed: u64,
+    ) -> Result<(FoldJob, Part), ExperimentError> {
+        let (job, features) = self.scaled(fold, method, settings, seed)?;
+        let test = self
+            .part(&self.folds[fold].test, &features, &job.target_scaler)
+            .map_err(|source| self.scale_error(fold, source))?;
+        Ok((job, test))
+    }
+
+    /// The job of one fold, without its test part.
     ///
     /// # Errors
     /// [`ExperimentError::Scale`].
@@ -95,11 +113,17 @@ impl Prepared {
         settings: &TrainSettings,
         seed: u64,
     ) -> Result<FoldJob, ExperimentError> {
-        let wrap = |source| ExperimentError::Scale {
-            dataset: self.data.name.clone(),
-            fold,
-            source,
-        };
+        Ok(self.scaled(fold, method, settings, seed)?.0)
+    }
+
+    fn scaled(
+        &self,
+        fold: usize,
+        method: Method,
+        settings: &TrainSettings,
+        seed: u64,
+    ) -> Result<(FoldJob, FeatureScaler), ExperimentError> {
+        let wrap = |source| self.scale_error(fold, source);
         let rows = &self.folds[fold];
         let features =
             FeatureScaler::fit(self.data.x.select(Axis(0), &rows.train).view()).map_err(wrap)?;
@@ -109,24 +133,39 @@ impl Prepared {
                 TargetScaler::fit(self.data.y.select(Axis(0), &rows.train).view()).map_err(wrap)?
             }
         };
-        let part = |rows: &[usize]| -> Result<Part, ScaleError> {
-            let original_y = self.data.y.select(Axis(0), rows);
-            Ok(Part {
-                x: features.transform(self.data.x.select(Axis(0), rows).view())?,
-                y: target_scaler.transform(original_y.view()),
-                original_y,
-            })
-        };
-        Ok(FoldJob {
+        let part = |rows| self.part(rows, &features, &target_scaler).map_err(wrap);
+        let job = FoldJob {
             dataset: self.summary.clone(),
             method,
             settings: settings.clone(),
             fold,
             seed,
-            train: part(&rows.train).map_err(wrap)?,
-            validation: part(&rows.validation).map_err(wrap)?,
-            test: part(&rows.test).map_err(wrap)?,
+            train: part(&rows.train)?,
+            validation: part(&rows.validation)?,
             target_scaler,
+        };
+        Ok((job, features))
+    }
+
+    fn part(
+        &self,
+        rows: &[usize],
+        features: &FeatureScaler,
+        target: &TargetScaler,
+    ) -> Result<Part, ScaleError> {
+        let original_y = self.data.y.select(Axis(0), rows);
+        Ok(Part {
+            x: features.transform(self.data.x.select(Axis(0), rows).view())?,
+            y: target.transform(original_y.view()),
+            original_y,
         })
+    }
+
+    fn scale_error(&self, fold: usize, source: ScaleError) -> ExperimentError {
+        ExperimentError::Scale {
+            dataset: self.data.name.clone(),
+            fold,
+            source,
+        }
     }
 }

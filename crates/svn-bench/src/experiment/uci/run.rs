@@ -1,11 +1,9 @@
 //! Runs the jobs of a plan on threads; every finished one is on disk before the next begins.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use super::{Group, JobLabel, Observer, Plan, Prepared};
-use crate::experiment::{ExperimentError, FoldRunner};
+use crate::experiment::{ExperimentError, FoldRunner, pool};
 use crate::record::{Record, RecordStore};
 
 /// A job that failed.
@@ -56,31 +54,11 @@ pub fn run(
     let skipped = plan.jobs() - pending.len();
     observer.planned(pending.len(), skipped);
 
-    let next = AtomicUsize::new(0);
     let shared = Shared {
         store: Mutex::new(store),
         failures: Mutex::default(),
-        fatal: Mutex::new(None),
     };
-    std::thread::scope(|scope| {
-        for _ in 0..jobs.min(pending.len()) {
-            scope.spawn(|| {
-                while lock(&shared.fatal).is_none() {
-                    let Some(job) = pending.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                        break;
-                    };
-                    shared.run_one(job, runner, observer);
-                }
-            });
-        }
-    });
-    if let Some(error) = shared
-        .fatal
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-    {
-        return Err(error);
-    }
+    pool::for_each(&pending, jobs, |job| shared.run_one(job, runner, observer))?;
     let mut failures = shared
         .failures
         .into_inner()
@@ -108,6 +86,7 @@ fn pending<'a>(plan: &'a Plan, store: &RecordStore) -> Vec<Pending<'a>> {
             let label = JobLabel {
                 index: pending.len(),
                 dataset: group.configuration.dataset.clone(),
+                note: String::new(),
                 method: group.configuration.method,
                 fold,
                 folds: dataset.folds.len(),
@@ -125,25 +104,30 @@ fn pending<'a>(plan: &'a Plan, store: &RecordStore) -> Vec<Pending<'a>> {
 struct Shared<'a> {
     store: Mutex<&'a mut RecordStore>,
     failures: Mutex<Vec<Failure>>,
-    fatal: Mutex<Option<ExperimentError>>,
 }
 
 impl Shared<'_> {
-    fn run_one(&self, job: &Pending<'_>, runner: &dyn FoldRunner, observer: &dyn Observer) {
+    fn run_one(
+        &self,
+        job: &Pending<'_>,
+        runner: &dyn FoldRunner,
+        observer: &dyn Observer,
+    ) -> Result<(), ExperimentError> {
         observer.started(&job.label);
         match train(job, runner, observer) {
-            Ok(record) => match lock(&self.store).append(record.clone()) {
-                Ok(()) => observer.finished(&job.label, &record),
-                Err(error) => *lock(&self.fatal) = Some(error.into()),
-            },
+            Ok(record) => {
+                pool::lock(&self.store).append(record.clone())?;
+                observer.finished(&job.label, &record);
+            }
             Err(message) => {
                 observer.failed(&job.label, &message);
-                lock(&self.failures).push(Failure {
+                pool::lock(&self.failures).push(Failure {
                     job: job.label.clone(),
                     message,
                 });
             }
         }
+        Ok(())
     }
 }
 
@@ -153,9 +137,9 @@ fn train(
     observer: &dyn Observer,
 ) -> Result<Record, String> {
     let (fold, configuration) = (job.label.fold, &job.group.configuration);
-    let fold_job = job
+    let (fold_job, test) = job
         .dataset
-        .job(
+        .job_and_test(
             fold,
             configuration.method,
             &configuration.settings,
@@ -163,9 +147,7 @@ fn train(
         )
         .map_err(|error| error.to_string())?;
     let progress = |progress| observer.progress(&job.label, progress);
-    let mut outcome = catch_unwind(AssertUnwindSafe(|| runner.run(&fold_job, &progress)))
-        .map_err(|payload| format!("internal error: {}", panic_message(&payload)))?
-        .map_err(|error| error.to_string())?;
+    let mut outcome = pool::caught(|| runner.run(&fold_job, &test, &progress))?;
     // What is odd about the data belongs to every result on it.
     outcome
         .warnings
@@ -176,17 +158,4 @@ fn train(
         job.dataset.sizes(fold),
         outcome,
     ))
-}
-
-fn panic_message(payload: &Box<dyn std::any::Any + Send>) -> String {
-    let text = payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "unknown".to_owned())
-}
-
-/// A thread that panicked while it held the lock left nothing half done: appends are single calls.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

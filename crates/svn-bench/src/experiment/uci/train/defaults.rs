@@ -1,8 +1,9 @@
 //! Settings of each method where the user gives none; chosen on validation rows, see `docs/experiments/uci-first.md`.
 
+use crate::data::Task;
 use crate::experiment::{
-    Bandwidth, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise, Solver,
-    TrainSettings,
+    Bandwidth, Binary, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise,
+    Solver, TrainSettings,
 };
 
 /// Fill in what is left out. What a method does not use stays empty, so that the record does not claim it was used.
@@ -11,9 +12,10 @@ pub(super) fn resolve(
     method: Method,
     given: &TrainSettings,
 ) -> TrainSettings {
-    let newton = method == Method::Svn;
+    let newton = method.is_newton();
+    let classes = dataset.task == Task::Classification;
     let has_kernel = method != Method::Ensemble;
-    let metric = if newton {
+    let metric = if newton && method != Method::LlSvn {
         KernelMetric::Curvature
     } else {
         KernelMetric::Identity
@@ -27,7 +29,10 @@ pub(super) fn resolve(
         batch_size: given.batch_size.or(Some(16.min(dataset.train_rows.max(1)))),
         particles: given.particles.or(Some(5)),
         hidden: given.hidden.clone().or(Some(vec![50, 50])),
-        noise: given.noise.or(Some(Noise::Heteroscedastic)),
+        noise: given
+            .noise
+            .or(Some(Noise::Heteroscedastic))
+            .filter(|_| !classes),
         prior_precision: given.prior_precision.or(Some(prior_precision(method))),
         hessian: given.hessian.or(Some(Hessian::Full)).filter(|_| curved),
         coupling: given.coupling.or(Some(Coupling::Gram)).filter(|_| newton),
@@ -41,6 +46,13 @@ pub(super) fn resolve(
         damping: given.damping.or(Some(20.0)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(0.1)).filter(|_| newton),
         ring: given.ring.or(Some(6)).filter(|_| curved),
+        schedule: given.schedule,
+        binary: given
+            .binary
+            .or(Some(Binary::Bernoulli))
+            .filter(|_| dataset.classes == 2),
+        predictive: given.predictive.filter(|_| !classes),
+        temperature: given.temperature.filter(|_| classes),
     }
 }
 
@@ -49,6 +61,6 @@ fn prior_precision(method: Method) -> f64 {
     match method {
         Method::Ensemble => 1.0,
         Method::Wgd | Method::Svgd => 3.0,
-        Method::Svn => 2.0,
+        Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
     }
 }

@@ -2,12 +2,14 @@
 
 use svn_models::stein;
 use svn_models::stein::{
-    Damping, DensityEstimator, FirstOrder, KernelSettings, Metric, Newton, Rate, StepRule,
+    Coordinates, Damping, DensityEstimator, FirstOrder, KernelSettings, Metric, Newton, Rate,
+    StepRule,
 };
 
 use super::required;
 use crate::experiment::{
-    Bandwidth, Coupling, FoldJob, Kernel, KernelMetric, Method, RunError, Solver, TrainSettings,
+    Bandwidth, Coupling, FoldJob, Kernel, KernelMetric, Method, RunError, Schedule, Solver,
+    TrainSettings,
 };
 
 /// Relative residual and iterations of the paper's conjugate gradients.
@@ -16,13 +18,20 @@ const CG: stein::Solver = stein::Solver::Cg {
     max_iterations: 50,
 };
 
-/// The method of a job, its step size falling along half a cosine to zero at the last step.
-pub(super) fn build(job: &FoldJob) -> Result<stein::Method, RunError> {
+/// Adam's rate for what is not the last layer, under LL-SVN: the default of the first-order methods.
+const REST_LR: f64 = 0.03;
+
+/// The method of a job, its step size falling along half a cosine to zero at the last step unless the settings say otherwise.
+pub(super) fn build(job: &FoldJob, last_layer: Coordinates) -> Result<stein::Method, RunError> {
     let settings = &job.settings;
     let rows = job.train.y.len();
     let batches = rows.div_ceil(required(settings.batch_size, "batch-size")?);
     let steps = (required(settings.epochs, "epochs")? * batches) as u64;
-    let rate = Rate::cosine(required(settings.lr, "lr")?, steps);
+    let lr = required(settings.lr, "lr")?;
+    let rate = match settings.schedule.unwrap_or(Schedule::Cosine) {
+        Schedule::Cosine => Rate::cosine(lr, steps),
+        Schedule::Constant => Rate::constant(lr),
+    };
     let step = FirstOrder {
         rule: StepRule::adam(),
         rate,
@@ -38,24 +47,37 @@ pub(super) fn build(job: &FoldJob) -> Result<stein::Method, RunError> {
             kernel: kernel(settings)?,
             step,
         },
-        Method::Svn => {
-            let coupling = coupling(required(settings.coupling, "coupling")?);
-            stein::Method::Svn(Newton {
-                kernel: kernel(settings)?,
-                coupling,
-                solver: match required(settings.solver, "solver")? {
-                    Solver::Direct => stein::Solver::Auto,
-                    Solver::Cg => CG,
+        Method::Svn => stein::Method::Svn(newton(settings, rate, rows)?),
+        Method::Ssvn => stein::Method::Ssvn(newton(settings, rate, rows)?),
+        Method::LlSvn => stein::Method::LlSvn {
+            newton: newton(settings, rate, rows)?,
+            coordinates: last_layer,
+            rest: FirstOrder {
+                rule: StepRule::adam(),
+                rate: Rate {
+                    initial: REST_LR,
+                    ..rate
                 },
-                rate,
-                damping: Damping::Constant(required(settings.damping, "damping")?),
-                trust_region: settings
-                    .trust_region
-                    .filter(|bound| *bound > 0.0)
-                    .map(|bound| bound * rows as f64),
-                ..Newton::default()
-            })
-        }
+            },
+        },
+    })
+}
+
+fn newton(settings: &TrainSettings, rate: Rate, rows: usize) -> Result<Newton, RunError> {
+    Ok(Newton {
+        kernel: kernel(settings)?,
+        coupling: coupling(required(settings.coupling, "coupling")?),
+        solver: match required(settings.solver, "solver")? {
+            Solver::Direct => stein::Solver::Auto,
+            Solver::Cg => CG,
+        },
+        rate,
+        damping: Damping::Constant(required(settings.damping, "damping")?),
+        trust_region: settings
+            .trust_region
+            .filter(|bound| *bound > 0.0)
+            .map(|bound| bound * rows as f64),
+        ..Newton::default()
     })
 }
 

@@ -2,23 +2,21 @@
 
 mod defaults;
 mod method;
+mod predictive;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use rand::Rng;
-use svn_models::fit::{EpochReport, Fit, FitSettings, NoiseModel, Task as FitTask, fit};
-use svn_models::network::NetworkSettings;
-use svn_models::posterior::CurvatureSettings;
+use svn_models::Rows;
+use svn_models::fit::{EpochReport, Fit, fit};
 use svn_models::stein::KernelWarning;
-use svn_models::{Prediction, Rows, curvature::Activation};
 
-use crate::data::Task;
 use crate::experiment::{
-    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Hessian, Method,
-    Noise, Part, RunError, TrainSettings,
+    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part,
+    RunError, TrainSettings, Validated,
 };
-use crate::metrics::{RegressionPrediction, regression_metrics};
+use settings::fit_settings;
 
 /// The runner of the `svn` command for `jobs` worker threads.
 ///
@@ -44,50 +42,45 @@ impl FoldRunner for NetworkRunner {
         method: Method,
         settings: &TrainSettings,
     ) -> Result<TrainSettings, RunError> {
-        if dataset.task != Task::Regression {
-            return Err(RunError::Unsupported(format!(
-                "`{}` is a classification set; bench-uci trains regression sets",
-                dataset.name
-            )));
-        }
-        let resolved = defaults::resolve(dataset, method, settings);
-        if let Some(hessian @ (Hessian::Diag | Hessian::Kfac)) = resolved.hessian {
-            return Err(RunError::Unsupported(format!(
-                "--hessian {hessian}: bench-uci trains with `full` curvature"
-            )));
-        }
-        Ok(resolved)
+        Ok(defaults::resolve(dataset, method, settings))
     }
 
     fn run(
         &self,
         job: &FoldJob,
+        test: &Part,
         progress: &dyn Fn(EpochProgress),
     ) -> Result<FoldOutcome, RunError> {
         let start = Instant::now();
-        let settings = fit_settings(job)?;
-        let (train, validation) = (rows(&job.train)?, rows(&job.validation)?);
-        let original_units = job.target_scaler.scale.ln();
-        let mut report = |epoch: &EpochReport| {
-            progress(EpochProgress {
-                epoch: epoch.epoch,
-                epochs: settings.epochs,
-                validation_nll: epoch.validation_nll.map(|nll| nll + original_units),
-            });
-        };
-        let fit = fit(&settings, &train, &validation, &mut report).map_err(failed)?;
-        let prediction = fit.ensemble.predict(job.test.x.view()).map_err(failed)?;
-        let metrics = regression_metrics(
-            &in_original_units(job, prediction)?,
-            job.test.original_y.view(),
-        );
+        let fit = train(job, progress)?;
+        let measured = predictive::measure(job, &fit, Some(test))?;
         Ok(FoldOutcome {
-            metrics: metrics.map_err(failed)?,
+            metrics: measured.test.unwrap_or_default(),
+            validation_nll: measured.validation_nll,
             epochs: fit.history.len(),
             best_epoch: fit.best_epoch,
-            curve: curve(&fit, original_units),
+            curve: curve(&fit, original_units(job)),
             step_ms: fit.step_times.iter().map(milliseconds).collect(),
             warnings: warnings(&fit),
+            wall_s: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn validate(
+        &self,
+        job: &FoldJob,
+        progress: &dyn Fn(EpochProgress),
+    ) -> Result<Validated, RunError> {
+        let start = Instant::now();
+        let fit = train(job, progress)?;
+        let measured = predictive::measure(job, &fit, None)?;
+        let best = curve(&fit, original_units(job))
+            .into_iter()
+            .find(|point| point.epoch == fit.best_epoch)
+            .and_then(|point| point.validation_nll);
+        Ok(Validated {
+            nll: measured.validation_nll.or(best).unwrap_or(f64::NAN),
+            best_epoch: fit.best_epoch,
             wall_s: start.elapsed().as_secs_f64(),
         })
     }
@@ -97,29 +90,24 @@ impl FoldRunner for NetworkRunner {
     }
 }
 
-fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
-    let settings = &job.settings;
-    Ok(FitSettings {
-        method: method::build(job)?,
-        network: NetworkSettings::Mlp {
-            hidden: required(settings.hidden.clone(), "hidden")?,
-            activation: Activation::Relu,
-        },
-        task: FitTask::Regression(match required(settings.noise, "noise")? {
-            Noise::Homoscedastic => NoiseModel::Homoscedastic,
-            Noise::Heteroscedastic => NoiseModel::Heteroscedastic,
-        }),
-        prior_precision: required(settings.prior_precision, "prior-precision")?,
-        particles: required(settings.particles, "particles")?,
-        epochs: required(settings.epochs, "epochs")?,
-        batch_size: required(settings.batch_size, "batch-size")?,
-        curvature: CurvatureSettings {
-            accumulated_batches: settings.ring.unwrap_or(1),
-            ..CurvatureSettings::default()
-        },
-        precision: None,
-        seed: job.stream("training").next_u64(),
-    })
+/// NLL in original units is that in the network's plus this.
+fn original_units(job: &FoldJob) -> f64 {
+    job.target_scaler.scale.ln()
+}
+
+/// Fit a job's ensemble, epoch by epoch.
+fn train(job: &FoldJob, progress: &dyn Fn(EpochProgress)) -> Result<Fit, RunError> {
+    let settings = fit_settings(job)?;
+    let (train, validation) = (rows(&job.train)?, rows(&job.validation)?);
+    let shift = original_units(job);
+    let mut report = |epoch: &EpochReport| {
+        progress(EpochProgress {
+            epoch: epoch.epoch,
+            epochs: settings.epochs,
+            validation_nll: epoch.validation_nll.map(|nll| nll + shift),
+        });
+    };
+    fit(&settings, &train, &validation, &mut report).map_err(failed)
 }
 
 /// A setting that `resolve` has filled in.
@@ -129,19 +117,6 @@ fn required<T>(value: Option<T>, option: &str) -> Result<T, RunError> {
 
 fn rows(part: &Part) -> Result<Rows, RunError> {
     Rows::new(part.x.clone(), part.y.clone()).map_err(failed)
-}
-
-fn in_original_units(
-    job: &FoldJob,
-    prediction: Prediction,
-) -> Result<RegressionPrediction, RunError> {
-    let scaler = &job.target_scaler;
-    RegressionPrediction::new(
-        scaler.inverse_means(prediction.means),
-        scaler.inverse_variances(prediction.noise_variances),
-        None,
-    )
-    .map_err(failed)
 }
 
 fn curve(fit: &Fit, original_units: f64) -> Vec<EpochPoint> {

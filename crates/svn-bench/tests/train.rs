@@ -1,0 +1,290 @@
+//! The runner of the command on small sets: both tasks, every method and curvature, predictive densities.
+
+use std::path::Path;
+
+use svn_bench::data::{Dataset, LoadOptions, Manifest, SearchPath, Task, load, load_named};
+use svn_bench::experiment::uci::{Prepared, UciOptions, train};
+use svn_bench::experiment::{
+    Binary, FoldOutcome, FoldRunner, Hessian, Method, Noise, Predictive, TrainSettings, Validated,
+};
+
+fn named(name: &str) -> Dataset {
+    let manifest = Manifest::embedded().unwrap();
+    load_named(name, &manifest, &SearchPath::standard(None)).unwrap()
+}
+
+/// A set of the mirror, where there is one.
+fn mirrored(name: &str) -> Option<Dataset> {
+    let mirror = std::env::var_os("SVN_DATA_MIRROR").filter(|value| !value.is_empty())?;
+    let mut path = SearchPath::default();
+    path.push("SVN_DATA_MIRROR", Path::new(&mirror));
+    let manifest = Manifest::embedded().unwrap();
+    Some(load_named(name, &manifest, &path).unwrap())
+}
+
+fn small() -> TrainSettings {
+    TrainSettings {
+        epochs: Some(3),
+        particles: Some(3),
+        hidden: Some(vec![8]),
+        batch_size: Some(32),
+        ..TrainSettings::default()
+    }
+}
+
+struct Case {
+    prepared: Prepared,
+    runner: Box<dyn FoldRunner>,
+}
+
+impl Case {
+    fn new(data: Dataset) -> Self {
+        Self {
+            prepared: Prepared::new(data, &UciOptions::default()).unwrap(),
+            runner: train::runner(1).unwrap(),
+        }
+    }
+
+    fn resolve(&self, method: Method, settings: &TrainSettings) -> TrainSettings {
+        let summary = &self.prepared.summary;
+        self.runner.resolve(summary, method, settings).unwrap()
+    }
+
+    fn run(&self, method: Method, settings: &TrainSettings, fold: usize) -> FoldOutcome {
+        let settings = self.resolve(method, settings);
+        let (job, test) = self
+            .prepared
+            .job_and_test(fold, method, &settings, 0)
+            .unwrap();
+        self.runner.run(&job, &test, &|_| ()).unwrap()
+    }
+
+    fn validate(&self, method: Method, settings: &TrainSettings) -> Validated {
+        let settings = self.resolve(method, settings);
+        let job = self.prepared.job(0, method, &settings, 0).unwrap();
+        self.runner.validate(&job, &|_| ()).unwrap()
+    }
+}
+
+fn best_of_curve(outcome: &FoldOutcome) -> f64 {
+    let point = &outcome.curve[outcome.best_epoch - 1];
+    point.validation_nll.unwrap()
+}
+
+#[test]
+fn every_method_and_curvature_trains_on_numbers_and_classes() {
+    for data in [named("autompg"), named("breast")] {
+        let case = Case::new(data);
+        let key = match case.prepared.summary.task {
+            Task::Regression => "rmse",
+            Task::Classification => "nll_logit",
+        };
+        for method in Method::ALL {
+            let hessians: &[Option<Hessian>] = if method.is_newton() {
+                &[
+                    Some(Hessian::Full),
+                    Some(Hessian::Diag),
+                    Some(Hessian::Kfac),
+                ]
+            } else {
+                &[None]
+            };
+            for &hessian in hessians {
+                let settings = TrainSettings { hessian, ..small() };
+                let outcome = case.run(method, &settings, 0);
+                let name = format!("{} {method} {hessian:?}", case.prepared.summary.name);
+                assert_eq!(outcome.epochs, 3, "{name}");
+                for metric in ["nll", key] {
+                    assert!(outcome.metrics.value(metric).is_some(), "{name} {metric}");
+                }
+                // A deviation of the target is 7.8 mpg; two classes at random have an NLL of ln 2.
+                let bound = if key == "rmse" { 7.8 } else { 2f64.ln() };
+                let reached = outcome.metrics.value(key).unwrap();
+                // Noise of the scale of a step keeps the stochastic method from settling in three epochs.
+                assert!(
+                    reached < bound || method == Method::Ssvn,
+                    "{name}: {reached}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn choosing_settings_sees_the_best_epoch_of_the_benchmark() {
+    for data in [named("autompg"), named("breast")] {
+        let case = Case::new(data);
+        for method in [Method::Ensemble, Method::Svn] {
+            let outcome = case.run(method, &small(), 0);
+            let validated = case.validate(method, &small());
+            assert_eq!(validated.best_epoch, outcome.best_epoch);
+            assert_eq!(validated.nll, best_of_curve(&outcome));
+            assert_eq!(outcome.validation_nll, None);
+        }
+    }
+}
+
+#[test]
+fn laplace_variances_widen_what_is_predicted() {
+    let case = Case::new(named("autompg"));
+    for noise in [Noise::Homoscedastic, Noise::Heteroscedastic] {
+        let with = |predictive| TrainSettings {
+            noise: Some(noise),
+            predictive: Some(predictive),
+            ..small()
+        };
+        let [moments, epistemic, laplace] = [
+            Predictive::Moments,
+            Predictive::Epistemic,
+            Predictive::Laplace,
+        ]
+        .map(|predictive| case.run(Method::Svn, &with(predictive), 0));
+        let value = |outcome: &FoldOutcome, key: &str| outcome.metrics.value(key);
+        assert_eq!(value(&moments, "nll_epistemic"), None);
+        // The same members: what does not depend on the predictive density is the same.
+        for key in ["rmse", "nll_paper"] {
+            assert_eq!(value(&moments, key), value(&epistemic, key));
+            assert_eq!(value(&moments, key), value(&laplace, key));
+        }
+        assert_eq!(value(&moments, "nll"), value(&epistemic, "nll"));
+        let spread_only = value(&epistemic, "nll_paper").unwrap();
+        let with_laplace = value(&epistemic, "nll_epistemic").unwrap();
+        assert!(with_laplace < spread_only, "{with_laplace} {spread_only}");
+        if noise == Noise::Heteroscedastic {
+            let width = |outcome| value(outcome, "width90").unwrap();
+            assert!(width(&laplace) > width(&moments));
+        }
+        // Judged by its own density.
+        assert_eq!(
+            case.validate(Method::Svn, &with(Predictive::Laplace)).nll,
+            laplace.validation_nll.unwrap()
+        );
+        assert_ne!(laplace.validation_nll.unwrap(), best_of_curve(&laplace));
+    }
+}
+
+#[test]
+fn two_classes_go_by_one_logit_or_two() {
+    let case = Case::new(named("breast"));
+    let settings = |binary| TrainSettings {
+        binary,
+        epochs: Some(5),
+        ..small()
+    };
+    let resolved = case.resolve(Method::Svn, &settings(None));
+    assert_eq!(resolved.binary, Some(Binary::Bernoulli));
+    assert_eq!((resolved.noise, resolved.predictive), (None, None));
+    let nll = [Binary::Bernoulli, Binary::Softmax].map(|binary| {
+        let outcome = case.run(Method::Svn, &settings(Some(binary)), 0);
+        assert!(outcome.metrics.value("accuracy").unwrap() > 0.9);
+        outcome.metrics.value("nll").unwrap()
+    });
+    // Networks of other outputs start elsewhere; both end near the same fit.
+    assert!((nll[0] - nll[1]).abs() < 0.1, "{nll:?}");
+}
+
+#[test]
+fn temperature_helps_the_validation_rows_and_is_reported() {
+    let case = Case::new(named("breast"));
+    // One member: the class of a mixture may change with the temperature, that of a softmax does not.
+    let settings = |temperature| TrainSettings {
+        temperature,
+        particles: Some(1),
+        ..small()
+    };
+    let plain = case.run(Method::Ensemble, &settings(None), 0);
+    let scaled = case.run(Method::Ensemble, &settings(Some(true)), 0);
+    let temperature = scaled.metrics.value("temperature").unwrap();
+    assert!((0.05..=20.0).contains(&temperature));
+    assert!(!plain.metrics.values.contains_key("temperature"));
+    assert!(scaled.validation_nll.unwrap() <= best_of_curve(&plain) + 1e-12);
+    assert_eq!(
+        plain.metrics.value("accuracy"),
+        scaled.metrics.value("accuracy")
+    );
+}
+
+#[test]
+fn a_fold_without_one_class_has_no_auroc_and_says_so() {
+    // Three rows of class `c` are in the test parts of three of five folds.
+    let text: String = (0..100)
+        .map(|i| {
+            let class = if i % 33 == 1 { "c" } else { ["a", "b"][i % 2] };
+            format!("{},{},{class}\n", (i * 7) % 23, i % 2 + (i * i) % 5)
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rare.csv");
+    std::fs::write(&file, format!("x,z,y\n{text}")).unwrap();
+    let data = load(&file, &LoadOptions::new("rare", Task::Classification)).unwrap();
+    assert_eq!(data.y.iter().filter(|y| **y == 2.0).count(), 3);
+    let case = Case::new(data);
+    let settings = TrainSettings {
+        batch_size: Some(16),
+        ..small()
+    };
+    assert_eq!(case.resolve(Method::Svn, &settings).binary, None);
+    let outcomes: Vec<FoldOutcome> = (0..5)
+        .map(|fold| case.run(Method::Svn, &settings, fold))
+        .collect();
+    let absent = "auroc: class 2 is absent from the test part".to_owned();
+    let without: Vec<bool> = outcomes
+        .iter()
+        .map(|outcome| outcome.metrics.warnings.contains(&absent))
+        .collect();
+    assert_eq!(without.iter().filter(|fold| **fold).count(), 2);
+    for (outcome, without) in outcomes.iter().zip(without) {
+        assert_eq!(outcome.metrics.value("auroc").is_none(), without);
+        assert!(outcome.metrics.value("nll").is_some());
+    }
+}
+
+#[test]
+fn a_target_that_is_constant_where_it_is_trained_is_said_with_set_and_fold() {
+    // The one row that differs is in the test part of one fold.
+    let rows: String = (0..30)
+        .map(|i| format!("{i},{}\n", f64::from(u8::from(i == 11))))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flat.csv");
+    std::fs::write(&file, format!("x,y\n{rows}")).unwrap();
+    let data = load(&file, &LoadOptions::new("flat", Task::Regression)).unwrap();
+    let prepared = Prepared::new(data, &UciOptions::default()).unwrap();
+    let fold = (0..5)
+        .find(|&fold| prepared.folds[fold].test.contains(&11))
+        .unwrap();
+    let error = prepared
+        .job(fold, Method::Svn, &TrainSettings::default(), 0)
+        .unwrap_err();
+    assert!(error.is_input());
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "data set `flat`, fold {fold}: the target is 0 in all 19 training rows: there is nothing to learn"
+        )
+    );
+}
+
+#[test]
+fn sets_of_the_mirror_are_learned() {
+    // The targets' deviation on yacht is 15.2; two classes at random have an NLL of 0.69.
+    for (name, key, bound) in [
+        ("yacht", "rmse", 15.2),
+        ("heart", "nll_logit", 0.69),
+        ("ionosphere", "nll_logit", 0.69),
+    ] {
+        let Some(data) = mirrored(name) else {
+            return;
+        };
+        let case = Case::new(data);
+        for method in [Method::Ensemble, Method::Svn] {
+            let settings = TrainSettings {
+                epochs: Some(10),
+                ..small()
+            };
+            let outcome = case.run(method, &settings, 1);
+            let reached = outcome.metrics.value(key).unwrap();
+            assert!(reached < bound, "{name} {method}: {reached}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Laplace variances against Jacobians by finite differences and an explicit inverse.
+
+use approx::assert_relative_eq;
+use ndarray::{Array2, ArrayView1, Axis, array};
+use rand::SeedableRng;
+use rand::rngs::ChaCha12Rng;
+use rand_distr::{Distribution, StandardNormal};
+use svn_curvature::Activation;
+use tch::Device;
+
+use super::*;
+use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
+use crate::network::{MlpSettings, initial_particles};
+
+fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+    let mut rng = ChaCha12Rng::seed_from_u64(seed);
+    Array2::from_shape_simple_fn((rows, columns), || StandardNormal.sample(&mut rng))
+}
+
+/// Two members with 3 → 4 → c units: d = 21 for c = 1, 26 for c = 2.
+fn ensemble(likelihood: Likelihood) -> Ensemble {
+    let network = MlpSettings {
+        inputs: 3,
+        hidden: vec![4],
+        outputs: likelihood.outputs(),
+        activation: Activation::Tanh,
+    }
+    .build()
+    .unwrap();
+    let particles = initial_particles(&network, 2, 5);
+    Ensemble::new(network, likelihood, particles, Device::Cpu).unwrap()
+}
+
+/// Outputs `(μ, s)` or `(μ)` by the formula of the network, written out.
+fn outputs(weights: ArrayView1<'_, f64>, x: ArrayView1<'_, f64>, count: usize) -> Vec<f64> {
+    let hidden: Vec<f64> = (0..4)
+        .map(|unit| {
+            let sum: f64 = (0..3).map(|i| weights[3 * unit + i] * x[i]).sum();
+            (sum + weights[12 + unit]).tanh()
+        })
+        .collect();
+    (0..count)
+        .map(|o| {
+            let sum: f64 = (0..4).map(|h| weights[16 + 4 * o + h] * hidden[h]).sum();
+            sum + weights[16 + 4 * count + o]
+        })
+        .collect()
+}
+
+/// `c × d` by central differences.
+fn jacobian(weights: ArrayView1<'_, f64>, x: ArrayView1<'_, f64>, count: usize) -> Array2<f64> {
+    let step = 1e-5;
+    let mut jacobian = Array2::zeros((count, weights.len()));
+    for k in 0..weights.len() {
+        let moved = |by: f64| {
+            let mut weights = weights.to_owned();
+            weights[k] += by;
+            outputs(weights.view(), x, count)
+        };
+        let (up, down) = (moved(step), moved(-step));
+        for o in 0..count {
+            jacobian[[o, k]] = (up[o] - down[o]) / (2.0 * step);
+        }
+    }
+    jacobian
+}
+
+/// Gauss elimination with the identity beside the matrix.
+fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
+    let n = matrix.nrows();
+    let (mut a, mut b) = (matrix.clone(), Array2::<f64>::eye(n));
+    for k in 0..n {
+        let pivot = a[[k, k]];
+        a.row_mut(k).mapv_inplace(|v| v / pivot);
+        b.row_mut(k).mapv_inplace(|v| v / pivot);
+        for i in (0..n).filter(|i| *i != k) {
+            let factor = a[[i, k]];
+            for j in 0..n {
+                a[[i, j]] -= factor * a[[k, j]];
+                b[[i, j]] -= factor * b[[k, j]];
+            }
+        }
+    }
+    b
+}
+
+fn reference(
+    ensemble: &Ensemble,
+    training: &Array2<f64>,
+    precision: f64,
+    at: &Array2<f64>,
+) -> Array2<f64> {
+    let count = ensemble.likelihood.outputs();
+    Array2::from_shape_fn((2, at.nrows()), |(member, row)| {
+        let weights = ensemble.particles.row(member);
+        let mut hessian = Array2::<f64>::eye(weights.len()) * precision;
+        for x in training.rows() {
+            let j = jacobian(weights, x, count);
+            // Fisher information of (μ, s) is diag(e^(−s), ½), of μ alone 1/σ².
+            let information = match ensemble.likelihood {
+                Likelihood::Gaussian(gaussian) => vec![1.0 / gaussian.noise_variance()],
+                _ => vec![(-outputs(weights, x, 2)[1]).exp(), 0.5],
+            };
+            for (o, information) in information.into_iter().enumerate() {
+                let column = j.row(o).insert_axis(Axis(1));
+                hessian = hessian + column.dot(&column.t()) * information;
+            }
+        }
+        let j = jacobian(weights, at.row(row), count).row(0).to_owned();
+        j.dot(&inverse(&hessian).dot(&j))
+    })
+}
+
+#[test]
+fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
+    for likelihood in [
+        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
+        Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+    ] {
+        let ensemble = ensemble(likelihood);
+        let at = normal(6, 3, 9);
+        // 5 rows give fewer curvature rows than parameters, 40 more.
+        for rows in [5, 40] {
+            let training = normal(rows, 3, 7);
+            let found = ensemble
+                .laplace_variances(training.view(), 0.7, &[at.view(), training.view()])
+                .unwrap();
+            for (found, at) in found.iter().zip([&at, &training]) {
+                let expected = reference(&ensemble, &training, 0.7, at);
+                for (a, b) in found.iter().zip(&expected) {
+                    // Differences of step 1e-5 are good to about 1e-10; the condition is below 1e3.
+                    assert_relative_eq!(a, b, max_relative = 1e-6);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_do_not_matter() {
+    let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));
+    let (training, at) = (normal(2 * CHUNK + 3, 3, 1), normal(CHUNK + 5, 3, 2));
+    let whole = ensemble
+        .laplace_variances(training.view(), 1.0, &[at.view()])
+        .unwrap();
+    let last = at.slice(s![CHUNK + 1.., ..]);
+    let part = ensemble
+        .laplace_variances(training.view(), 1.0, &[last])
+        .unwrap();
+    for (a, b) in whole[0].slice(s![.., CHUNK + 1..]).iter().zip(&part[0]) {
+        assert_relative_eq!(a, b, max_relative = 1e-10);
+    }
+}
+
+#[test]
+fn data_of_no_weight_leave_the_priors_variance_and_more_data_lower_it() {
+    let at = normal(4, 3, 3);
+    let variances = |noise: f64, rows: usize| {
+        let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(noise).unwrap()));
+        let training = normal(rows, 3, 4);
+        let mut found = ensemble
+            .laplace_variances(training.view(), 2.0, &[at.view()])
+            .unwrap();
+        (ensemble, found.remove(0))
+    };
+    // Information of 1e-12 a row moves the variance by about 1e-11 of itself.
+    let (ensemble, prior) = variances(1e12, 3);
+    let (some, many) = (variances(0.2, 3).1, variances(0.2, 300).1);
+    for ((member, row), variance) in prior.indexed_iter() {
+        let j = jacobian(ensemble.particles.row(member), at.row(row), 1);
+        let squares: f64 = j.iter().map(|v| v * v).sum();
+        assert_relative_eq!(*variance, squares / 2.0, max_relative = 1e-7);
+        assert!(some[[member, row]] < *variance);
+        assert!(many[[member, row]] < some[[member, row]]);
+    }
+}
+
+#[test]
+fn what_cannot_be_computed_is_said() {
+    let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));
+    let at = array![[0.0, 0.0, 0.0]];
+    let message = |training: Array2<f64>, precision| {
+        ensemble
+            .laplace_variances(training.view(), precision, &[at.view()])
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        message(normal(3, 3, 0), 0.0),
+        "prior precision is 0; expected a positive number"
+    );
+    assert_eq!(
+        message(normal(3, 2, 0), 1.0),
+        "features of Laplace variances has shape [3, 2]; expected [3, 3]"
+    );
+    let wide = MlpSettings {
+        inputs: 1,
+        hidden: vec![2000],
+        outputs: 1,
+        activation: Activation::Relu,
+    }
+    .build()
+    .unwrap();
+    let particles = initial_particles(&wide, 1, 0);
+    let wide = Ensemble::new(wide, ensemble.likelihood, particles, Device::Cpu).unwrap();
+    let error = wide
+        .laplace_variances(normal(5001, 1, 0).view(), 1.0, &[normal(1, 1, 0).view()])
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "number of parameters for Laplace variances is 6001; expected at most 5000, or as few curvature rows (found \
+         5001); take a smaller network"
+    );
+}
