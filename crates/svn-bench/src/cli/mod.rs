@@ -3,9 +3,11 @@
 mod args;
 mod bench_uci;
 mod doctor;
-mod print;
+pub(crate) mod print;
 mod progress;
 mod table;
+
+pub(crate) use table::render;
 
 use std::ffi::OsString;
 
@@ -45,7 +47,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, runner: RunnerFactory<
 }
 
 /// Help and version as they are; anything else as one line.
-fn usage(error: &clap::Error) -> u8 {
+pub(crate) fn usage(error: &clap::Error) -> u8 {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion

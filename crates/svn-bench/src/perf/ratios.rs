@@ -1,0 +1,68 @@
+//! Quotients of medians, one thread: what a second-order step costs in first-order steps, and ours beside others.
+//!
+//! | name | numerator | denominator |
+//! |---|---|---|
+//! | `svn_full_joint/svgd@S` | SVN, Full, `gram`, ring, curvature kernel | SVGD on the same shape |
+//! | `svn_full_joint_batch/svgd@S` | the same on the current batch | SVGD |
+//! | `svn_block/svgd@S` | SVN, Full, block-diagonal, ring, curvature kernel | SVGD |
+//! | `svn_block_inactive/svgd@S` | the same where the kernel does not couple | SVGD |
+//! | `svgd/jax_svgd@S` | SVGD | jitted JAX SVGD, f64 |
+//! | `ensemble/torch_func@S` | ensemble | `torch.func` ensemble, f64 |
+//! | `two_folds_parallel/sequential` | two folds at once | one after the other |
+
+use std::collections::BTreeMap;
+
+use super::case::RING;
+use super::outcome::CaseResult;
+use super::peers::Peer;
+
+/// All ratios; those whose parts are missing are `None`.
+pub(super) fn all(
+    cases: &[CaseResult],
+    peers: &[Peer],
+    folds: Option<f64>,
+) -> BTreeMap<String, Option<f64>> {
+    let median = |shape: &str, rest: &str| {
+        let id = format!("{shape}/{rest}");
+        let found = cases.iter().find(|case| case.threads == 1 && case.id == id);
+        found.map(|case| case.median_ms)
+    };
+    let peer = |name: &str, shape: &str| {
+        let found = peers
+            .iter()
+            .find(|peer| peer.name == name && peer.shape == shape && peer.dtype == "f64");
+        found.map(|peer| peer.median_ms)
+    };
+    let quotient = |above: Option<f64>, below: Option<f64>| Some(above? / below?);
+    let svn = |coupling: &str, ring: usize, kernel: &str| {
+        format!("svn/full/{coupling}/ring-{ring}/{kernel}")
+    };
+    let mut ratios = BTreeMap::new();
+    for shape in ["yacht", "protein", "wide"] {
+        let svgd = median(shape, "svgd");
+        for (name, rest) in [
+            ("svn_full_joint", svn("gram", RING, "curvature")),
+            ("svn_full_joint_batch", svn("gram", 1, "curvature")),
+            ("svn_block", svn("block-diagonal", RING, "curvature")),
+            (
+                "svn_block_inactive",
+                svn("block-diagonal", RING, "inactive"),
+            ),
+        ] {
+            let ratio = quotient(median(shape, &rest), svgd);
+            ratios.insert(format!("{name}/svgd@{shape}"), ratio);
+        }
+    }
+    for (name, method) in [("svn_diag_block", ""), ("ll_svn_kfac", "")] {
+        let ratio = quotient(median("lenet", method), median("lenet", "svgd"));
+        ratios.insert(format!("{name}/svgd@lenet"), ratio);
+    }
+    for shape in ["yacht", "wide"] {
+        for (ours, other) in [("svgd", "jax_svgd"), ("ensemble", "torch_func")] {
+            let ratio = quotient(median(shape, ours), peer(other, shape));
+            ratios.insert(format!("{ours}/{other}@{shape}"), ratio);
+        }
+    }
+    ratios.insert("two_folds_parallel/sequential".to_owned(), folds);
+    ratios
+}
