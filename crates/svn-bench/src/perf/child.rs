@@ -18,7 +18,7 @@ use super::statistics::Spread;
 pub(super) struct Order {
     pub case: Option<Case>,
     pub threads: usize,
-    /// Time for steps after the warm-up, in milliseconds; at least three steps are taken.
+    /// Time for steps after the warm-up, in milliseconds; at least three steps are taken. Zero to learn the memory alone.
     pub budget_ms: f64,
 }
 
@@ -89,6 +89,17 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
     let mut rig = Rig::new(case)?;
     rig.step(counter)?;
     let first_step_ms = start.elapsed().as_secs_f64() * 1e3;
+    if order.budget_ms == 0.0 {
+        // Memory alone: the most is in use once the ring is full.
+        for _ in 0..case.ring {
+            rig.step(counter)?;
+        }
+        return Ok(Answer {
+            peak_mb: env::peak_mb(),
+            median_ms: None,
+            first_step_ms: Some(first_step_ms),
+        });
+    }
     let warm = warm_up(&mut rig, case, counter)?;
     let steps = ((order.budget_ms / warm) as usize).clamp(3, 100);
     let mut times = Vec::with_capacity(steps);

@@ -17,7 +17,7 @@ pub enum PerfError {
         /// Steps taken before.
         step: u64,
         /// Why.
-        source: SteinError,
+        source: Box<SteinError>,
     },
     /// A case could not be set up.
     #[error("{case}: {source}")]
@@ -25,7 +25,7 @@ pub enum PerfError {
         /// Identifier of the case.
         case: String,
         /// Why.
-        source: ModelError,
+        source: Box<ModelError>,
     },
     /// A part of a step, measured alone, failed.
     #[error("{case}: {part}: {source}")]
@@ -75,7 +75,7 @@ pub enum PerfError {
     },
     /// Training for the check of parallel folds failed.
     #[error("fold: {0}")]
-    Fold(#[from] ModelError),
+    Fold(Box<ModelError>),
     /// A figure could not be drawn.
     #[error("figure {name}: {message}")]
     Figure {
@@ -84,6 +84,12 @@ pub enum PerfError {
         /// Why.
         message: String,
     },
+}
+
+impl From<ModelError> for PerfError {
+    fn from(error: ModelError) -> Self {
+        Self::Fold(Box::new(error))
+    }
 }
 
 impl PerfError {

@@ -42,20 +42,36 @@ const fn limit(
 
 /// The first entry that fits a case counts.
 pub const LIMITS: &[Limit] = &[
-    limit("yacht/ensemble", "", 1000, 0, 0, 0.0),
-    limit("yacht/svgd", "", 1000, 0, 0, 0.0),
-    limit("yacht/svn/full", "/cg", 4000, 50, 600, 0.0),
-    limit("yacht/svn/full/block-diagonal/ring-1", "", 2000, 0, 0, 4.0),
+    limit("yacht/ensemble", "", 200, 0, 0, 0.0),
+    limit("yacht/svgd", "", 200, 0, 0, 0.0),
+    limit("yacht/svn/full", "/cg", 10_000, 50, 400, 0.0),
+    limit(
+        "yacht/svn/full/block-diagonal/ring-1",
+        "/inactive",
+        500,
+        0,
+        0,
+        5.0,
+    ),
+    limit(
+        "yacht/svn/full/block-diagonal/ring-8",
+        "/inactive",
+        500,
+        0,
+        0,
+        300.0,
+    ),
+    limit("yacht/svn/full/block-diagonal/ring-1", "", 700, 0, 0, 120.0),
     limit(
         "yacht/svn/full/block-diagonal/ring-8",
         "",
-        2000,
+        800,
         0,
         0,
-        250.0,
+        7500.0,
     ),
-    limit("yacht/svn/full/gram/ring-1", "", 4000, 60, 1500, 20.0),
-    limit("yacht/svn/full/gram/ring-8", "", 4000, 60, 1500, 1300.0),
+    limit("yacht/svn/full/gram/ring-1", "", 3000, 5, 60, 30.0),
+    limit("yacht/svn/full/gram/ring-8", "", 3500, 8, 100, 1500.0),
 ];
 
 /// Check every case against the first entry that fits it.
@@ -105,4 +121,44 @@ pub(super) fn check(limits: &[Limit], cases: &[CaseResult]) -> Result<(), PerfEr
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::case::{Shape, cases};
+    use super::*;
+    use crate::perf::{Effort, measure};
+
+    #[test]
+    fn every_yacht_case_has_a_limit_that_allows_something_finite() {
+        for case in cases(Shape::Yacht) {
+            let id = case.id();
+            assert!(
+                LIMITS
+                    .iter()
+                    .any(|limit| id.starts_with(limit.prefix) && id.ends_with(limit.suffix)),
+                "{id}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_case_and_count_above_a_limit_are_named() {
+        let case = cases(Shape::Yacht).swap_remove(4);
+        let mut results = measure(&[case], 1, Effort::QUICK, || None).unwrap();
+        check(LIMITS, &results).unwrap();
+        let tight = [limit("yacht/svn", "", 50, 0, 0, 0.0)];
+        let error = check(&tight, &results).unwrap_err().to_string();
+        assert!(
+            error.starts_with("yacht/svn/full/gram/ring-1/curvature: ")
+                && error.contains(", limit 0"),
+            "{error}"
+        );
+        results[0].allocations = Some(51);
+        let error = check(&tight, &results).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "yacht/svn/full/gram/ring-1/curvature: allocations per step is 51, limit 50"
+        );
+    }
 }

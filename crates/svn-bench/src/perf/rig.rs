@@ -39,7 +39,7 @@ impl Rig {
                 .build(case.ring, case.row_storage())
                 .map_err(|source| PerfError::Case {
                     case: id.clone(),
-                    source,
+                    source: Box::new(source),
                 })?;
         let sampler = Sampler::new(case.method()).map_err(PerfError::part(&id, "settings"))?;
         let state = sampler
@@ -64,7 +64,7 @@ impl Rig {
                 return Err(PerfError::Step {
                     case: self.id.clone(),
                     step: self.state.step(),
-                    source,
+                    source: Box::new(source),
                 });
             }
         };
