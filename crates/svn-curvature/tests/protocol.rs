@@ -146,6 +146,15 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
         .unwrap();
     assert_same(name, &twice, &whole);
 
+    // A clone has sums of its own.
+    let mut clone = data.collect(family, &[(0, 1)]);
+    let original = clone.try_clone().unwrap();
+    data.add(&mut clone, 1, SAMPLES - 1);
+    assert_same(name, &clone.finish().unwrap(), &whole);
+    assert_eq!(original.samples(), 1.0);
+    let one = data.collect(family, &[(0, 1)]).finish().unwrap();
+    assert_same(name, &original.finish().unwrap(), &one);
+
     // A decay scales what was seen; without new data the average stays.
     let mut decayed = data.collect(family, &[(0, SAMPLES)]);
     decayed.decay(0.25).unwrap();

@@ -32,6 +32,27 @@ pub enum ModelError {
         /// Row, counted from 0.
         row: usize,
     },
+    /// A target that is no class index.
+    #[error(
+        "target {found} of row {row} is no class index; expected a whole number from 0 to {}",
+        classes.saturating_sub(1)
+    )]
+    ClassIndex {
+        /// Row, counted from 0.
+        row: usize,
+        /// The target.
+        found: f64,
+        /// Number of classes.
+        classes: usize,
+    },
+    /// A regression was asked for classes, or a classification for numbers.
+    #[error("the likelihood is one of {likelihood}; call {instead}")]
+    OtherTask {
+        /// What the likelihood is of.
+        likelihood: &'static str,
+        /// The call that fits.
+        instead: &'static str,
+    },
     /// No epoch ended with finite predictions of the validation rows.
     #[error(
         "after none of the {epochs} epochs were the validation predictions finite; lower the step size or raise the damping"

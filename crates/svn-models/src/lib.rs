@@ -2,12 +2,12 @@
 //!
 //!
 //! ```text
-//! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Ensemble → Prediction
+//! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Ensemble → Prediction, ClassPrediction
 //! ```
 //!
-//! - [`network`]: multilayer perceptrons and their starting weights
-//! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise
-//! - [`posterior`]: minibatches, accumulated curvature, score and curvature of the same energy
+//! - [`network`]: multilayer perceptrons, LeNet, and their starting weights
+//! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise, Bernoulli, softmax
+//! - [`posterior`]: minibatches, full, diagonal or Kronecker-factored curvature of the last batches, score and curvature of the same energy
 //! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows
 //! - [`ensemble`]: predictions and their moments
 
@@ -21,7 +21,7 @@ pub mod network;
 pub mod posterior;
 mod rows;
 
-pub use ensemble::{Ensemble, Prediction};
+pub use ensemble::{ClassPrediction, Ensemble, Prediction};
 pub use error::ModelError;
 pub use likelihood::Likelihood;
 pub use rows::Rows;

@@ -4,7 +4,9 @@ use approx::assert_relative_eq;
 use ndarray::{Array1, Array2};
 use svn_models::Rows;
 use svn_models::curvature::Activation;
-use svn_models::fit::{Fit, FitSettings, NoiseModel, fit};
+use svn_models::fit::{Fit, FitSettings, NoiseModel, Task, fit};
+use svn_models::network::NetworkSettings;
+use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
     Method, Newton, Rate,
@@ -49,14 +51,20 @@ fn methods() -> Vec<(&'static str, Method)> {
 fn settings(method: Method, noise: NoiseModel) -> FitSettings {
     FitSettings {
         method,
-        hidden: vec![15, 10],
-        activation: Activation::Tanh,
-        noise,
+        network: NetworkSettings::Mlp {
+            hidden: vec![15, 10],
+            activation: Activation::Tanh,
+        },
+        task: Task::Regression(noise),
         prior_precision: 0.5,
         particles: 3,
         epochs: 25,
         batch_size: 12,
-        accumulated_batches: 3,
+        curvature: CurvatureSettings {
+            accumulated_batches: 3,
+            ..CurvatureSettings::default()
+        },
+        precision: None,
         seed: 4,
     }
 }
@@ -167,7 +175,12 @@ fn settings_out_of_range_are_named() {
         "prior precision is -1; expected a positive number"
     );
     assert_eq!(
-        message(|s| s.hidden = vec![0]),
+        message(|s| {
+            s.network = NetworkSettings::Mlp {
+                hidden: vec![0],
+                activation: Activation::Tanh,
+            }
+        }),
         "width of layer 1 is 0; expected at least 1"
     );
 }

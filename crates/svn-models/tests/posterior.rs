@@ -9,7 +9,9 @@ use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, initial_particles};
-use svn_models::posterior::{Posterior, PosteriorSettings, RowStorage};
+use svn_models::posterior::{
+    CurvatureSettings, Posterior, PosteriorSettings, Precision, RowStorage,
+};
 use svn_models::stein::{Curvature, Curved, Score};
 
 const PARTICLES: usize = 3;
@@ -52,9 +54,13 @@ fn posterior(
     let settings = PosteriorSettings {
         batch_size,
         prior_precision: 0.7,
-        accumulated_batches,
+        curvature: CurvatureSettings {
+            accumulated_batches,
+            ..CurvatureSettings::default()
+        },
         learn_noise: false,
         storage,
+        precision: Precision::Double,
         seed: 3,
         device: tch::Device::Cpu,
     };
@@ -169,9 +175,13 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
     let settings = PosteriorSettings {
         batch_size: ROWS,
         prior_precision: 0.7,
-        accumulated_batches: 1,
+        curvature: CurvatureSettings {
+            accumulated_batches: 1,
+            ..CurvatureSettings::default()
+        },
         learn_noise: false,
         storage: RowStorage::ByLayer,
+        precision: Precision::Double,
         seed: 3,
         device: tch::Device::Cpu,
     };

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use svn_linalg::{Diagonal, Factor, FactorizeDamped, SelfAdjoint};
 use tch::{Kind, Tensor};
 
-use super::{Accumulate, ParticleCurvature, check_decay, scale};
+use super::{Accumulate, ParticleCurvature, check_decay, copy_of, scale};
 use crate::moments::squared_gradients;
 use crate::subject::{Subject, check_layer_finite};
 use crate::{Linearization, Result, convert};
@@ -88,6 +88,14 @@ impl Accumulate for DiagAccumulator {
 
     fn samples(&self) -> f64 {
         self.samples
+    }
+
+    fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            subject: self.subject.clone(),
+            sum: copy_of(&self.sum)?,
+            samples: self.samples,
+        })
     }
 
     fn finish_for(self, rows: f64) -> Result<Diag> {

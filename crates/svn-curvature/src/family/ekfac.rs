@@ -17,7 +17,7 @@ use ndarray::{Array3, Axis};
 use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint};
 use tch::{Kind, Tensor};
 
-use super::{Accumulate, Homogeneous, Kfac, ParticleCurvature, check_decay, scale};
+use super::{Accumulate, Homogeneous, Kfac, ParticleCurvature, check_decay, copy_of, scale};
 use crate::moments::{homogeneous, squared_gradients};
 use crate::subject::{Subject, check_layer_finite};
 use crate::{CurvatureError, Linearization, Result, convert};
@@ -140,6 +140,23 @@ impl Accumulate for EkfacAccumulator {
 
     fn samples(&self) -> f64 {
         self.samples
+    }
+
+    fn try_clone(&self) -> Result<Self> {
+        let copies = self.layers.iter().map(|layer| {
+            Ok(Layer {
+                left: layer.left.shallow_clone(),
+                right: layer.right.shallow_clone(),
+                products: layer.products.clone(),
+                sum: copy_of(&layer.sum)?,
+            })
+        });
+        Ok(Self {
+            subject: self.subject.clone(),
+            layers: copies.collect::<Result<_>>()?,
+            samples: self.samples,
+            bases: Arc::clone(&self.bases),
+        })
     }
 
     fn finish_for(self, rows: f64) -> Result<Ekfac> {

@@ -19,7 +19,7 @@ pub struct FullAccumulator {
 }
 
 /// One batch's rows, `N × bk × d`, and how much they count.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Batch {
     rows: Array3<f64>,
     samples: usize,
@@ -107,6 +107,14 @@ impl Accumulate for FullAccumulator {
             .iter()
             .map(|batch| batch.weight * batch.samples as f64)
             .sum()
+    }
+
+    fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            subject: self.subject.clone(),
+            batches: self.batches.clone(),
+            capacity: self.capacity,
+        })
     }
 
     fn finish_for(self, rows: f64) -> Result<Full> {

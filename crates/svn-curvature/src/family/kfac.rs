@@ -22,7 +22,7 @@ use svn_linalg::{
 };
 use tch::{Kind, TchError, Tensor};
 
-use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, scale};
+use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, copy_of, scale};
 use crate::affine::AffineBlock;
 use crate::moments::{homogeneous_second_moment, second_moment};
 use crate::subject::{Subject, check_layer_finite};
@@ -123,6 +123,20 @@ impl Accumulate for KfacAccumulator {
 
     fn samples(&self) -> f64 {
         self.samples
+    }
+
+    fn try_clone(&self) -> Result<Self> {
+        let copies = self.moments.iter().map(|sums| {
+            Ok(Moments {
+                inputs: copy_of(&sums.inputs)?,
+                cotangents: copy_of(&sums.cotangents)?,
+            })
+        });
+        Ok(Self {
+            subject: self.subject.clone(),
+            moments: copies.collect::<Result<_>>()?,
+            samples: self.samples,
+        })
     }
 
     fn finish_for(self, rows: f64) -> Result<Kfac> {

@@ -23,6 +23,7 @@ mod kfac;
 
 use ndarray::Array2;
 use svn_linalg::{Factor, SelfAdjoint};
+use tch::Tensor;
 
 pub use diag::{Diag, DiagAccumulator};
 pub use ekfac::{Ekfac, EkfacAccumulator};
@@ -45,7 +46,7 @@ pub trait Accumulate: Sized {
     /// # Errors
     /// A linearisation of another network, of other layers or particles; a wrong shape of the root; NaN or infinity
     /// (particle and layer).
-    fn accumulate(&mut self, linearization: &Linearization, root: &tch::Tensor) -> Result<()>;
+    fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()>;
 
     /// Forgets: everything seen so far counts `factor` as much from now on. Once before each batch it makes an
     /// exponential moving sum, and [`Accumulate::finish_for`] of that a moving average.
@@ -63,6 +64,12 @@ pub trait Accumulate: Sized {
 
     /// Number of samples seen, those before a decay in part.
     fn samples(&self) -> f64;
+
+    /// A copy with sums of its own: what goes into one of the two is not in the other.
+    ///
+    /// # Errors
+    /// libtorch's, such as running out of memory.
+    fn try_clone(&self) -> Result<Self>;
 
     /// The curvature of a data set of `rows` samples, of which the samples seen stand for all.
     ///
@@ -122,6 +129,13 @@ fn scale(rows: f64, samples: f64) -> Result<f64> {
         });
     }
     Ok(rows / samples)
+}
+
+/// A tensor with values of its own; a clone of a tensor shares them.
+fn copy_of(tensor: &Tensor) -> Result<Tensor> {
+    let mut copy = tensor.f_empty_like()?;
+    copy.f_copy_(tensor)?;
+    Ok(copy)
 }
 
 fn check_decay(factor: f64) -> Result<()> {

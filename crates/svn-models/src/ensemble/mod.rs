@@ -1,18 +1,25 @@
 //! A trained ensemble and what it predicts.
 
+mod classes;
 mod noise;
 mod prediction;
 
+pub use classes::ClassPrediction;
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 
+use crate::posterior::Precision;
 use crate::{Likelihood, ModelError};
-use ndarray::{Array2, ArrayView2, Axis, s};
+use ndarray::{Array2, Array3, ArrayView2, Axis, s};
+use std::ops::Range;
 use svn_curvature::{Sequential, convert};
-use tch::{Device, Kind};
+use tch::{Device, Tensor};
 
-/// Rows that go through the network at once; results do not depend on it.
+/// Rows that go through a network of vectors at once; results do not depend on it.
 const CHUNK: usize = 2048;
+
+/// The same for a network of images, whose convolutions are unrolled.
+const IMAGE_CHUNK: usize = 256;
 
 /// `N` sets of weights of one network, with their likelihood, on one device.
 #[derive(Debug)]
@@ -20,6 +27,7 @@ pub struct Ensemble {
     network: Sequential,
     likelihood: Likelihood,
     particles: Array2<f64>,
+    precision: Precision,
     device: Device,
 }
 
@@ -46,8 +54,19 @@ impl Ensemble {
             network,
             likelihood,
             particles,
+            precision: Precision::Double,
             device,
         })
+    }
+
+    /// The same with the network evaluated in other numbers than f64.
+    pub fn with_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Sequential {
+        &self.network
     }
 
     /// The weights, `N × d`.
@@ -63,38 +82,93 @@ impl Ensemble {
     /// Mean and noise variance of every member at every row of `features` (`n × p`).
     ///
     /// # Errors
-    /// [`ModelError::Shape`] if the width is not the network's.
+    /// [`ModelError::Shape`] if the width is not the network's; [`ModelError::OtherTask`] for a likelihood of classes.
     pub fn predict(&self, features: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
+        if self.likelihood.classes().is_some() {
+            return Err(ModelError::OtherTask {
+                likelihood: "classes",
+                instead: "predict_classes",
+            });
+        }
         let (members, rows) = (self.particles.nrows(), features.nrows());
-        let parameters = convert::tensor_on(self.particles.view(), Kind::Double, self.device)?;
         let mut means = Array2::zeros((members, rows));
         let mut noise_variances = Array2::zeros((members, rows));
-        for (chunk, start) in features
-            .axis_chunks_iter(Axis(0), CHUNK)
-            .zip((0..).step_by(CHUNK))
-        {
-            let end = start + chunk.nrows();
-            let outputs = tch::no_grad(|| {
-                self.network.forward(
-                    &parameters,
-                    &convert::tensor_on(chunk, Kind::Double, self.device)?,
-                )
-            })?;
+        self.forward(features, |rows, outputs| {
             convert::copy_into(
                 &outputs.f_select(2, 0)?,
-                means.slice_mut(s![.., start..end]),
+                means.slice_mut(s![.., rows.clone()]),
             )?;
-            let mut noise = noise_variances.slice_mut(s![.., start..end]);
+            let mut noise = noise_variances.slice_mut(s![.., rows]);
             match &self.likelihood {
                 Likelihood::Gaussian(gaussian) => noise.fill(gaussian.noise_variance()),
                 Likelihood::Heteroscedastic(head) => {
-                    convert::copy_into(&head.noise_variance(&outputs)?, noise)?;
+                    convert::copy_into(&head.noise_variance(outputs)?, noise)?;
                 }
+                Likelihood::Bernoulli | Likelihood::Softmax { .. } => noise.fill(f64::NAN),
             }
-        }
+            Ok(())
+        })?;
         Ok(Prediction {
             means,
             noise_variances,
         })
+    }
+
+    /// Logits of every member at every row of `features` (`n × p`). One logit `f` of two classes is given as `(0, f)`.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] if the width is not the network's; [`ModelError::OtherTask`] for a likelihood of numbers.
+    pub fn predict_classes(
+        &self,
+        features: ArrayView2<'_, f64>,
+    ) -> Result<ClassPrediction, ModelError> {
+        let Some(classes) = self.likelihood.classes() else {
+            return Err(ModelError::OtherTask {
+                likelihood: "numbers",
+                instead: "predict",
+            });
+        };
+        let mut logits = Array3::zeros((self.particles.nrows(), features.nrows(), classes));
+        let first = classes - self.likelihood.outputs();
+        self.forward(features, |rows, outputs| {
+            convert::copy_into(outputs, logits.slice_mut(s![.., rows, first..]))?;
+            Ok(())
+        })?;
+        Ok(ClassPrediction::new(logits))
+    }
+
+    /// Outputs `N × rows × c` of the network, some rows at a time.
+    fn forward(
+        &self,
+        features: ArrayView2<'_, f64>,
+        mut take: impl FnMut(Range<usize>, &Tensor) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        let input = self.network.input_shape();
+        let width: usize = input.iter().product();
+        if features.ncols() != width {
+            return Err(ModelError::Shape {
+                what: "features".into(),
+                found: features.shape().to_vec(),
+                expected: vec![features.nrows(), width],
+            });
+        }
+        let kind = self.precision.kind();
+        let parameters = convert::tensor_on(self.particles.view(), kind, self.device)?;
+        let chunk = if input.len() > 1 { IMAGE_CHUNK } else { CHUNK };
+        let shape: Vec<i64> = [-1]
+            .into_iter()
+            .chain(input.iter().map(|side| *side as i64))
+            .collect();
+        for (chunk, start) in features
+            .axis_chunks_iter(Axis(0), chunk)
+            .zip((0..).step_by(chunk))
+        {
+            let samples = convert::tensor_on(chunk, kind, self.device)?;
+            let outputs = self
+                .network
+                .forward(&parameters, &samples.f_view(shape.as_slice())?)?;
+            take(start..start + chunk.nrows(), &outputs)?;
+        }
+        Ok(())
     }
 }

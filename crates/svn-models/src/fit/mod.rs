@@ -5,15 +5,14 @@ mod settings;
 mod validation;
 
 pub use report::EpochReport;
-pub use settings::{FitSettings, NoiseModel};
+pub use settings::{FitSettings, NoiseModel, Task};
 
-use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
-use crate::network::{MlpSettings, initial_particles};
-use crate::posterior::{Posterior, PosteriorSettings, RowStorage};
-use crate::{Ensemble, Likelihood, ModelError, Rows};
+use crate::network::initial_particles;
+use crate::posterior::{CurvaturePart, Posterior, PosteriorSettings, RowStorage};
+use crate::{Ensemble, ModelError, Rows};
 use report::EpochSums;
 use std::time::{Duration, Instant};
-use svn_stein::{Coupling, Method, Sampler, Stop, run};
+use svn_stein::{Coupling, Method, Newton, Sampler, Stop, run};
 use tch::Device;
 use validation::Validation;
 
@@ -28,7 +27,7 @@ pub struct Fit {
     pub history: Vec<EpochReport>,
     /// Wall time of every step, validation left out.
     pub step_times: Vec<Duration>,
-    /// Age in steps of the oldest curvature rows at the last step; none for methods without curvature.
+    /// Age in steps of the curvature at the last step, see [`Posterior::curvature_age`]; none for methods without curvature.
     pub curvature_age: Option<usize>,
     /// Why the run ended before its last epoch, if it did; what was best until then is kept.
     pub stopped_early: Option<String>,
@@ -56,20 +55,9 @@ pub fn fit(
         });
     }
     let device = Device::Cpu;
-    let likelihood = match settings.noise {
-        // Standardised targets have variance 1, so this is where residuals start.
-        NoiseModel::Homoscedastic => Likelihood::Gaussian(Gaussian::new(1.0)?),
-        NoiseModel::Heteroscedastic => {
-            Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
-        }
-    };
-    let network = MlpSettings {
-        inputs: train.width(),
-        hidden: settings.hidden.clone(),
-        outputs: likelihood.outputs(),
-        activation: settings.activation,
-    }
-    .build()?;
+    let likelihood = settings.task.likelihood()?;
+    likelihood.check_targets(validation.targets())?;
+    let network = settings.build_network(train.width())?;
     let mut posterior = Posterior::new(
         network.clone(),
         likelihood,
@@ -77,9 +65,10 @@ pub fn fit(
         PosteriorSettings {
             batch_size: settings.batch_size,
             prior_precision: settings.prior_precision,
-            accumulated_batches: settings.accumulated_batches,
+            curvature: settings.curvature,
             learn_noise: true,
-            storage: storage(&settings.method),
+            storage: storage(&settings.method, settings.curvature.part),
+            precision: settings.precision(),
             seed: settings.seed,
             device,
         },
@@ -94,6 +83,7 @@ pub fn fit(
         network: &network,
         likelihood,
         rows: validation,
+        precision: settings.precision(),
         device,
         steps_per_epoch,
         report,
@@ -137,10 +127,14 @@ pub fn fit(
     })
 }
 
-/// The storage that the method's solver is fastest on.
-fn storage(method: &Method) -> RowStorage {
+/// The storage that the method's solver is fastest on, or the only one of which it can take a part.
+fn storage(method: &Method, part: CurvaturePart) -> RowStorage {
+    let block_diagonal = |newton: &Newton| newton.coupling == Coupling::BlockDiagonal;
     match method {
-        Method::Svn(newton) if newton.coupling == Coupling::BlockDiagonal => RowStorage::WrittenOut,
+        Method::LlSvn { .. } if part == CurvaturePart::WholeNetwork => RowStorage::WrittenOut,
+        Method::Svn(newton) | Method::LlSvn { newton, .. } if block_diagonal(newton) => {
+            RowStorage::WrittenOut
+        }
         _ => RowStorage::ByLayer,
     }
 }

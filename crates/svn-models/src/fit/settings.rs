@@ -1,8 +1,11 @@
 //! What decides a training run.
 
-use crate::ModelError;
+use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
+use crate::network::{NetworkSettings, last_layer};
+use crate::posterior::{CurvaturePart, CurvatureSettings, Precision};
+use crate::{Likelihood, ModelError};
 use serde::{Deserialize, Serialize};
-use svn_curvature::Activation;
+use svn_curvature::Sequential;
 use svn_stein::Method;
 
 /// How the observation noise is modelled.
@@ -16,30 +19,65 @@ pub enum NoiseModel {
     Heteroscedastic,
 }
 
+/// What is predicted, and by which likelihood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Task {
+    /// A number, with noise.
+    Regression(NoiseModel),
+    /// One of two classes, by one logit; targets 0 and 1.
+    Binary,
+    /// One of this many classes, by a logit each; targets from 0.
+    Classes(usize),
+}
+
+impl Task {
+    /// The likelihood before training.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] for fewer than two classes.
+    pub fn likelihood(self) -> Result<Likelihood, ModelError> {
+        Ok(match self {
+            // Standardised targets have variance 1, so this is where residuals start.
+            Self::Regression(NoiseModel::Homoscedastic) => {
+                Likelihood::Gaussian(Gaussian::new(1.0)?)
+            }
+            Self::Regression(NoiseModel::Heteroscedastic) => {
+                Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
+            }
+            Self::Binary => Likelihood::Bernoulli,
+            Self::Classes(classes) if classes < 2 => {
+                return Err(ModelError::setting("classes", classes, "at least 2"));
+            }
+            Self::Classes(classes) => Likelihood::Softmax { classes },
+        })
+    }
+}
+
 /// Settings of [`fit`](super::fit).
 ///
 /// | Name | Purpose | Range |
 /// |---|---|---|
 /// | `method` | how the particles move | [`Method`] |
-/// | `hidden`, `activation` | the multilayer perceptron | widths ≥ 1 |
-/// | `noise` | likelihood | [`NoiseModel`] |
+/// | `network` | multilayer perceptron or LeNet | [`NetworkSettings`] |
+/// | `task` | numbers or classes, and their likelihood | [`Task`] |
 /// | `prior_precision` | `δ` of the prior `N(0, δ⁻¹ I)` on standardised data | > 0 |
 /// | `particles` | `N` | ≥ 1 |
 /// | `epochs` | passes over the training rows | ≥ 1 |
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
-/// | `accumulated_batches` | `L`, batches whose curvature rows are kept | ≥ 1 |
+/// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
+/// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
 /// | `seed` | starting weights and order of the rows | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FitSettings {
     /// How the particles move.
     pub method: Method,
-    /// Widths of the hidden layers.
-    pub hidden: Vec<usize>,
-    /// Activation after each hidden layer.
-    pub activation: Activation,
-    /// Noise model.
-    pub noise: NoiseModel,
+    /// The network.
+    pub network: NetworkSettings,
+    /// What is predicted.
+    pub task: Task,
     /// Prior precision `δ`.
     pub prior_precision: f64,
     /// Number of particles `N`.
@@ -48,8 +86,12 @@ pub struct FitSettings {
     pub epochs: usize,
     /// Rows of a minibatch.
     pub batch_size: usize,
-    /// Batches whose curvature rows are kept.
-    pub accumulated_batches: usize,
+    /// Curvature of the methods that use it.
+    #[serde(default)]
+    pub curvature: CurvatureSettings,
+    /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Seed.
     pub seed: u64,
 }
@@ -64,7 +106,6 @@ impl FitSettings {
             ("particles", self.particles),
             ("epochs", self.epochs),
             ("batch size", self.batch_size),
-            ("accumulated batches", self.accumulated_batches),
         ] {
             if value == 0 {
                 return Err(ModelError::setting(name, value, "at least 1"));
@@ -84,6 +125,46 @@ impl FitSettings {
                 "a positive number",
             ));
         }
+        self.task.likelihood()?;
+        self.curvature.validate()?;
+        if self.curvature.part == CurvaturePart::LastLayer
+            && self.method.needs_curvature()
+            && !matches!(self.method, Method::LlSvn { .. })
+        {
+            return Err(ModelError::setting(
+                "curvature part",
+                "last-layer",
+                &format!("whole-network for method {}", self.method.name()),
+            ));
+        }
         Ok(self.method.validate()?)
+    }
+
+    /// The network for rows of `inputs` features.
+    ///
+    /// # Errors
+    /// As for [`NetworkSettings::build`] and [`Task::likelihood`].
+    pub fn build_network(&self, inputs: usize) -> Result<Sequential, ModelError> {
+        let network = self
+            .network
+            .build(inputs, self.task.likelihood()?.outputs())?;
+        let last = last_layer(&network);
+        match &self.method {
+            Method::LlSvn { coordinates, .. }
+                if self.curvature.part == CurvaturePart::LastLayer && *coordinates != last =>
+            {
+                Err(ModelError::setting(
+                    "coordinates of ll-svn",
+                    format!("{coordinates:?}"),
+                    &format!("those of the last layer, {last:?}"),
+                ))
+            }
+            _ => Ok(network),
+        }
+    }
+
+    pub(super) fn precision(&self) -> Precision {
+        self.precision
+            .unwrap_or_else(|| self.network.default_precision())
     }
 }

@@ -3,6 +3,7 @@
 use super::report::{EpochReport, EpochSums};
 use crate::ensemble::best_noise_variance;
 use crate::likelihood::Gaussian;
+use crate::posterior::Precision;
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use ndarray::ArrayView2;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ pub(super) struct Validation<'a> {
     pub(super) network: &'a Sequential,
     pub(super) likelihood: Likelihood,
     pub(super) rows: &'a Rows,
+    pub(super) precision: Precision,
     pub(super) device: Device,
     pub(super) steps_per_epoch: usize,
     pub(super) report: &'a mut dyn FnMut(&EpochReport),
@@ -33,17 +35,25 @@ pub(super) struct Checkpoint {
 }
 
 impl Validation<'_> {
-    /// The ensemble as it would predict now: a common noise is the one that suits the validation rows best.
+    fn join(
+        &self,
+        likelihood: Likelihood,
+        particles: ArrayView2<'_, f64>,
+    ) -> Result<Ensemble, ModelError> {
+        let network = self.network.clone();
+        let ensemble = Ensemble::new(network, likelihood, particles.to_owned(), self.device)?;
+        Ok(ensemble.with_precision(self.precision))
+    }
+
+    /// The ensemble as it would predict now, and its score: the mean negative log likelihood of the validation rows, of
+    /// classes under the mean probability. A common noise is the one that suits the validation rows best.
     fn ensemble(&self, particles: ArrayView2<'_, f64>) -> Result<(Ensemble, f64), ModelError> {
-        let join = |likelihood| {
-            Ensemble::new(
-                self.network.clone(),
-                likelihood,
-                particles.to_owned(),
-                self.device,
-            )
-        };
-        let ensemble = join(self.likelihood)?;
+        let ensemble = self.join(self.likelihood, particles)?;
+        if self.likelihood.classes().is_some() {
+            let prediction = ensemble.predict_classes(self.rows.features())?;
+            let nll = prediction.negative_log_likelihood(self.rows.targets())?;
+            return Ok((ensemble, nll));
+        }
         let mut prediction = ensemble.predict(self.rows.features())?;
         if !prediction.means.iter().all(|mean| mean.is_finite()) {
             return Ok((ensemble, f64::NAN));
@@ -54,9 +64,9 @@ impl Validation<'_> {
                 let variance =
                     best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
                 prediction.noise_variances.fill(variance);
-                join(Likelihood::Gaussian(Gaussian::new(variance)?))?
+                self.join(Likelihood::Gaussian(Gaussian::new(variance)?), particles)?
             }
-            Likelihood::Heteroscedastic(_) => ensemble,
+            _ => ensemble,
         };
         let nll = prediction.negative_log_likelihood(self.rows.targets());
         Ok((ensemble, nll))

@@ -8,7 +8,7 @@ use super::LossTerms;
 use crate::ModelError;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tch::Tensor;
+use tch::{Kind, Tensor};
 
 /// `N(y | f, σ²)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -48,12 +48,11 @@ impl Gaussian {
         let squares = residual.f_square()?;
         let rows = residual.size()[1] as f64;
         let constant = 0.5 * rows * (2.0 * PI * self.noise_variance).ln();
-        let kind = outputs.kind();
-        let sum = squares.f_sum_dim_intlist([1i64].as_slice(), false, kind)?;
+        let sum = squares.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
         Ok(LossTerms {
             negative_log_likelihood: &sum * (0.5 / self.noise_variance) + constant,
             ascent: (residual / self.noise_variance).unsqueeze(2),
-            mean_squared_residual: sum / rows,
+            mean_squared_residual: Some(sum / rows),
         })
     }
 

@@ -12,8 +12,10 @@
 
 use super::LossTerms;
 use crate::ModelError;
+use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
+use svn_curvature::Loss;
 use tch::{Kind, Tensor};
 
 /// `N(y | μ, exp(s))` with outputs `(μ, s)`.
@@ -71,18 +73,22 @@ impl HeteroscedasticGaussian {
 
     pub(super) fn loss(&self, outputs: &Tensor, targets: &Tensor) -> Result<LossTerms, ModelError> {
         let (mean, log_variance, inside) = self.split(outputs)?;
-        let kind: Kind = outputs.kind();
         let precision = (-&log_variance).f_exp()?;
         let residual = targets.unsqueeze(0).f_sub(&mean)?;
         let squares = residual.f_square()?;
         let scaled = squares.f_mul(&precision)?;
         let rows = residual.size()[1] as f64;
-        let sum = (&scaled + &log_variance).f_sum_dim_intlist([1i64].as_slice(), false, kind)?;
+        let terms = &scaled + &log_variance;
+        let sum = terms.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
         let to_log_variance = (scaled * 0.5 - 0.5).f_mul(&inside)?;
         Ok(LossTerms {
             negative_log_likelihood: sum * 0.5 + 0.5 * rows * (2.0 * PI).ln(),
             ascent: Tensor::f_stack(&[residual.f_mul(&precision)?, to_log_variance], 2)?,
-            mean_squared_residual: squares.f_mean_dim([1i64].as_slice(), false, kind)?,
+            mean_squared_residual: Some(squares.f_mean_dim(
+                [1i64].as_slice(),
+                false,
+                Kind::Double,
+            )?),
         })
     }
 
@@ -91,5 +97,18 @@ impl HeteroscedasticGaussian {
         let to_mean = (log_variance * -0.5).f_exp()?;
         let to_log_variance = inside * 0.5f64.sqrt();
         Ok(Tensor::f_stack(&[to_mean, to_log_variance], 2)?.f_diag_embed(0, 2, 3)?)
+    }
+
+    pub(super) fn sampled_curvature_root<R: Rng + ?Sized>(
+        &self,
+        outputs: &Tensor,
+        samples: usize,
+        rng: &mut R,
+    ) -> Result<Tensor, ModelError> {
+        let (mean, log_variance, inside) = self.split(outputs)?;
+        let clamped = Tensor::f_stack(&[mean, log_variance], 2)?;
+        let root = Loss::HeteroscedasticGaussian.monte_carlo_root(&clamped, samples, rng)?;
+        let mask = Tensor::f_stack(&[inside.f_ones_like()?, inside], 2)?.f_unsqueeze(3)?;
+        Ok(root.f_mul(&mask)?)
     }
 }

@@ -1,4 +1,4 @@
-//! Likelihoods `p(y | f)` of regression targets given network outputs, with what a Newton method needs of them.
+//! Likelihoods `p(y | f)` of targets given network outputs, with what a Newton method needs of them.
 //!
 //! For each row `i` and particle `p` a likelihood gives, in nats,
 //!
@@ -10,8 +10,12 @@
 //!
 //! All come from one set of outputs and one noise level, so that score and curvature belong to the same energy.
 
+mod bernoulli;
+#[cfg(test)]
+mod class_tests;
 mod gaussian;
 mod heteroscedastic;
+mod softmax;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +23,10 @@ pub use gaussian::Gaussian;
 pub use heteroscedastic::HeteroscedasticGaussian;
 
 use crate::ModelError;
+use ndarray::ArrayView1;
+use rand::Rng;
 use serde::{Deserialize, Serialize};
+use svn_curvature::Loss;
 use tch::Tensor;
 
 /// What a likelihood says of a batch.
@@ -29,11 +36,13 @@ pub struct LossTerms {
     pub negative_log_likelihood: Tensor,
     /// `−∂ℓ/∂f`; `N × b × c`.
     pub ascent: Tensor,
-    /// Mean squared residual of the batch, `N`, in squared units of the target.
-    pub mean_squared_residual: Tensor,
+    /// Mean squared residual of the batch, `N`, in squared units of the target; none for classes.
+    pub mean_squared_residual: Option<Tensor>,
 }
 
-/// The likelihoods of regression.
+/// The likelihoods of regression and classification.
+///
+/// Targets of a classification are class indices, whole numbers from 0, held as f64.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[non_exhaustive]
@@ -42,15 +51,49 @@ pub enum Likelihood {
     Gaussian(Gaussian),
     /// The network gives mean and log variance of each row.
     Heteroscedastic(HeteroscedasticGaussian),
+    /// Two classes; the network gives the log odds of class 1.
+    Bernoulli,
+    /// Classes `0 .. classes`; the network gives one logit for each.
+    Softmax {
+        /// Number of classes `C`, at least 2.
+        classes: usize,
+    },
 }
 
 impl Likelihood {
     /// Number of network outputs `c` that the likelihood reads.
     pub fn outputs(&self) -> usize {
         match self {
-            Self::Gaussian(_) => 1,
+            Self::Gaussian(_) | Self::Bernoulli => 1,
             Self::Heteroscedastic(_) => 2,
+            Self::Softmax { classes } => *classes,
         }
+    }
+
+    /// Number of classes; none for regression.
+    pub fn classes(&self) -> Option<usize> {
+        match self {
+            Self::Gaussian(_) | Self::Heteroscedastic(_) => None,
+            Self::Bernoulli => Some(2),
+            Self::Softmax { classes } => Some(*classes),
+        }
+    }
+
+    /// Check that `targets` are class indices where classes are meant.
+    ///
+    /// # Errors
+    /// [`ModelError::ClassIndex`] with the first row that is not; [`ModelError::Setting`] for fewer than two classes.
+    pub fn check_targets(&self, targets: ArrayView1<'_, f64>) -> Result<(), ModelError> {
+        let Some(classes) = self.classes() else {
+            return Ok(());
+        };
+        if classes < 2 {
+            return Err(ModelError::setting("classes", classes, "at least 2"));
+        }
+        for (row, target) in targets.iter().enumerate() {
+            class_index(*target, row, classes)?;
+        }
+        Ok(())
     }
 
     /// Number of curvature columns `k` of `S`.
@@ -58,7 +101,7 @@ impl Likelihood {
         self.outputs()
     }
 
-    /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`.
+    /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`, of the outputs' kind.
     ///
     /// # Errors
     /// [`ModelError::Torch`] if the shapes do not fit.
@@ -66,6 +109,8 @@ impl Likelihood {
         match self {
             Self::Gaussian(likelihood) => likelihood.loss(outputs, targets),
             Self::Heteroscedastic(likelihood) => likelihood.loss(outputs, targets),
+            Self::Bernoulli => bernoulli::loss(outputs, targets),
+            Self::Softmax { .. } => softmax::loss(outputs, targets),
         }
     }
 
@@ -74,11 +119,38 @@ impl Likelihood {
     /// Keeping a common noise level out of the root lets rows of earlier batches follow a noise that is still learned.
     ///
     /// # Errors
-    /// [`ModelError::Torch`] if the shapes do not fit.
+    /// [`ModelError::Torch`] or [`ModelError::Curvature`] if the shapes do not fit.
     pub fn curvature_root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
         match self {
             Self::Gaussian(likelihood) => likelihood.curvature_root(outputs),
             Self::Heteroscedastic(likelihood) => likelihood.curvature_root(outputs),
+            Self::Bernoulli => Ok(Loss::Bernoulli.root(outputs)?),
+            Self::Softmax { .. } => Ok(Loss::Categorical.root(outputs)?),
+        }
+    }
+
+    /// Gradients at `samples` targets drawn from the model for each particle and row, over `√samples`: a stand-in for
+    /// [`Self::curvature_root`] with `samples` columns, whose `R Rᵀ` has the same expectation; `N × b × c × samples`.
+    ///
+    /// All random numbers come from `rng`.
+    ///
+    /// # Errors
+    /// [`ModelError::Torch`] or [`ModelError::Curvature`] if the shapes do not fit.
+    pub fn sampled_curvature_root<R: Rng + ?Sized>(
+        &self,
+        outputs: &Tensor,
+        samples: usize,
+        rng: &mut R,
+    ) -> Result<Tensor, ModelError> {
+        match self {
+            Self::Gaussian(_) => {
+                Ok(Loss::Gaussian { noise: 1.0 }.monte_carlo_root(outputs, samples, rng)?)
+            }
+            Self::Heteroscedastic(likelihood) => {
+                likelihood.sampled_curvature_root(outputs, samples, rng)
+            }
+            Self::Bernoulli => Ok(Loss::Bernoulli.monte_carlo_root(outputs, samples, rng)?),
+            Self::Softmax { .. } => Ok(Loss::Categorical.monte_carlo_root(outputs, samples, rng)?),
         }
     }
 
@@ -86,7 +158,19 @@ impl Likelihood {
     pub fn curvature_weight(&self) -> f64 {
         match self {
             Self::Gaussian(likelihood) => likelihood.noise_variance().recip(),
-            Self::Heteroscedastic(_) => 1.0,
+            Self::Heteroscedastic(_) | Self::Bernoulli | Self::Softmax { .. } => 1.0,
         }
     }
+}
+
+/// A target as the index of one of `classes` classes.
+pub(crate) fn class_index(target: f64, row: usize, classes: usize) -> Result<usize, ModelError> {
+    if target.fract() == 0.0 && (0.0..classes as f64).contains(&target) {
+        return Ok(target as usize);
+    }
+    Err(ModelError::ClassIndex {
+        row,
+        found: target,
+        classes,
+    })
 }

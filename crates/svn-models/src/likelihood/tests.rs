@@ -2,6 +2,7 @@
 
 use super::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use approx::assert_relative_eq;
+use rand::SeedableRng;
 use tch::{IndexOp, Tensor};
 
 fn cases() -> [Likelihood; 2] {
@@ -60,7 +61,7 @@ fn curvature_is_the_fisher_information() {
         let c = likelihood.outputs();
         let variance = match likelihood {
             Likelihood::Gaussian(g) => g.noise_variance(),
-            Likelihood::Heteroscedastic(_) => f[1].exp(),
+            _ => f[1].exp(),
         };
         let sd = variance.sqrt();
         let mut fisher = vec![0.0; c * c];
@@ -126,5 +127,26 @@ fn noise_must_be_positive() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let message = Gaussian::new(bad).unwrap_err().to_string();
         assert!(message.starts_with("noise variance is"), "{message}");
+    }
+}
+
+/// 200 000 draws: entries of `R Rᵀ` are means of products whose standard deviation is about 1.4 (Gaussian) to 3.5 times
+/// their size (fourth powers of a normal), so that 4 % is more than five standard errors.
+#[test]
+fn a_sampled_root_has_the_curvature_as_its_expectation() {
+    for likelihood in cases() {
+        let c = likelihood.outputs() as i64;
+        let outputs = Tensor::from_slice(&[0.4, -0.9, 1.3, -7.0][..2 * c as usize]).view([1, 2, c]);
+        let mut rng = rand::rngs::ChaCha12Rng::seed_from_u64(4);
+        let drawn = likelihood
+            .sampled_curvature_root(&outputs, 200_000, &mut rng)
+            .unwrap();
+        assert_eq!(drawn.size(), [1, 2, c, 200_000]);
+        let exact = likelihood.curvature_root(&outputs).unwrap();
+        let product = |root: &Tensor| root.matmul(&root.transpose(2, 3));
+        let (found, expected) = (product(&drawn), product(&exact));
+        let scale = expected.abs().max().double_value(&[]);
+        let error = (found - expected).abs().max().double_value(&[]);
+        assert!(error < 0.04 * scale, "{likelihood:?}: {error} of {scale}");
     }
 }

@@ -3,18 +3,26 @@
 //! ```text
 //! log π(φ) = −(n/b) Σ_{i ∈ batch} ℓ(f_φ(x_i), y_i) − (δ/2) |φ|² + const
 //! s_p      = (n/b) Σ_i J_iᵀ (−∂ℓ/∂f) − δ φ_p
-//! H_p      = w Ĵ_pᵀ Ĵ_p + δ I,   rows of Ĵ_p = √(n/b) R_iᵀ J_i of the last L batches,   w = noise weight / L
+//! H_p      = w C_p + δ I,   C_p: curvature of the last batches, full, diagonal or Kronecker-factored,   w = noise weight
 //! ```
 //!
 //! Score and curvature come from the same forward pass, the same noise, the same prior and the same `n/b`.
 
+mod accumulated;
+mod average;
 mod batches;
 mod curvature;
+mod kronecker;
 mod noise;
 mod ring;
+mod settings;
 mod target;
 
 pub use batches::Batches;
 pub use noise::NoiseEstimate;
 pub use ring::RowRing;
-pub use target::{Posterior, PosteriorSettings, RowStorage};
+pub use settings::{
+    CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings, Precision,
+    RowStorage,
+};
+pub use target::Posterior;

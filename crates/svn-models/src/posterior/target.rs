@@ -1,41 +1,17 @@
 //! [`Posterior`]: network × likelihood × prior × data as a [`Score`] and [`Curved`] target.
 
-use super::curvature::LayeredCurvature;
-use super::{Batches, NoiseEstimate, RowRing};
+use super::accumulated::{Accumulated, Shape};
+use super::{Batches, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings};
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
-use ndarray::{Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1, s};
-use svn_curvature::{LayeredRows, Linearization, Sequential, convert};
-use svn_stein::{Curvature, Curved, LowRank, Score, TargetError};
-use tch::{Device, Kind, Tensor};
+use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1};
+use rand::SeedableRng;
+use rand::rngs::ChaCha12Rng;
+use svn_curvature::{Linearization, Sequential, convert};
+use svn_stein::{Curvature, Curved, Score, TargetError};
+use tch::Tensor;
 
-/// How curvature rows are kept; the curvature is the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowStorage {
-    /// As layer inputs and cotangents where the network has that form: little memory, fast for couplings that solve
-    /// particle by particle.
-    ByLayer,
-    /// Written out: for block-diagonal coupling, whose systems mix the rows of all particles.
-    WrittenOut,
-}
-
-/// How a [`Posterior`] sees its data.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PosteriorSettings {
-    /// Rows of a minibatch `b`.
-    pub batch_size: usize,
-    /// Prior precision `δ` of every weight.
-    pub prior_precision: f64,
-    /// Number of recent batches `L` whose curvature rows are kept.
-    pub accumulated_batches: usize,
-    /// Whether a common noise level follows the residuals.
-    pub learn_noise: bool,
-    /// How curvature rows are kept.
-    pub storage: RowStorage,
-    /// Seed of the order of the rows.
-    pub seed: u64,
-    /// Where the network is evaluated.
-    pub device: Device,
-}
+/// Streams of the seed from here on belong to the drawn curvature of the batches.
+const ROOT_STREAM: u64 = 1 << 63;
 
 /// The posterior of the weights of a network, seen through minibatches.
 #[derive(Debug)]
@@ -50,30 +26,25 @@ pub struct Posterior {
     batch: Option<Batch>,
     noise: NoiseEstimate,
     latest_residual: Option<f64>,
-    accumulated: Option<(RowRing, KeptRows)>,
-}
-
-/// Curvature rows of recent batches.
-#[derive(Debug)]
-enum KeptRows {
-    /// As layer inputs and cotangents.
-    Layered(LayeredCurvature),
-    /// Written out, `N × R × d`.
-    Explicit(Array3<f64>),
+    accumulated: Option<Accumulated>,
 }
 
 #[derive(Debug)]
 struct Batch {
+    /// Counted from 0.
+    index: u64,
     features: Tensor,
     targets: Tensor,
     rows: usize,
 }
 
 impl Posterior {
-    /// Join a network, a likelihood and the training rows.
+    /// Join a network, a likelihood and the training rows; a row's features are reshaped to the network's input, row-major
+    /// (channels slowest).
     ///
     /// # Errors
-    /// [`ModelError::Shape`] if the network's inputs or outputs do not fit the rows or the likelihood.
+    /// [`ModelError::Shape`] if the network's inputs or outputs do not fit the rows or the likelihood,
+    /// [`ModelError::ClassIndex`] for a target that is no class, [`ModelError::Setting`] for curvature out of range.
     pub fn new(
         network: Sequential,
         likelihood: Likelihood,
@@ -87,11 +58,28 @@ impl Posterior {
                 expected: vec![likelihood.outputs()],
             });
         }
+        settings.curvature.validate()?;
+        likelihood.check_targets(data.targets())?;
+        let inputs: usize = network.input_shape().iter().product();
+        if data.width() != inputs {
+            return Err(ModelError::Shape {
+                what: "training features".into(),
+                found: vec![data.len(), data.width()],
+                expected: vec![data.len(), inputs],
+            });
+        }
+        let kind = settings.precision.kind();
+        let samples: Vec<i64> = [data.len()]
+            .iter()
+            .chain(network.input_shape())
+            .map(|side| *side as i64)
+            .collect();
         let batches = Batches::new(data.len(), settings.batch_size, settings.seed);
         let noise = NoiseEstimate::with_memory(batches.per_epoch() as f64 / 4.0);
         Ok(Self {
-            features: convert::tensor_on(data.features(), Kind::Double, settings.device)?,
-            targets: convert::tensor_on(data.targets(), Kind::Double, settings.device)?,
+            features: convert::tensor_on(data.features(), kind, settings.device)?
+                .f_view(samples.as_slice())?,
+            targets: convert::tensor_on(data.targets(), kind, settings.device)?,
             rows: data.len(),
             batches,
             batch: None,
@@ -119,9 +107,10 @@ impl Posterior {
         self.batches.per_epoch()
     }
 
-    /// Age in steps of the oldest curvature rows in use; none if no curvature was asked for.
+    /// Age in steps of the curvature in use: of the oldest rows for `Full`, of the newest batch in the moving average for
+    /// `Diag` and `Kfac` (above 0 where `every` or `refresh` lets batches pass). None if no curvature was asked for.
     pub fn curvature_age(&self) -> Option<usize> {
-        self.accumulated.as_ref().map(|(ring, _)| ring.age())
+        self.accumulated.as_ref().map(Accumulated::age)
     }
 
     /// Number of training rows `n`.
@@ -143,14 +132,15 @@ impl Posterior {
         let index = self.batches.draw();
         let index_tensor = Tensor::f_from_slice(index)?.f_to(self.settings.device)?;
         self.batch = Some(Batch {
+            index: self.batch.take().map_or(0, |batch| batch.index + 1),
             rows: index.len(),
             features: self.features.f_index_select(0, &index_tensor)?,
             targets: self.targets.f_index_select(0, &index_tensor)?,
         });
-        if let Some((ring, _)) = &mut self.accumulated {
-            ring.advance();
+        match &mut self.accumulated {
+            Some(accumulated) => accumulated.next_batch(),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Evaluate the current batch: log density and score, and the linearisation for whoever wants curvature.
@@ -159,7 +149,7 @@ impl Posterior {
         particles: ArrayView2<'_, f64>,
         mut log_density: ArrayViewMut1<'_, f64>,
         mut score: ArrayViewMut2<'_, f64>,
-    ) -> Result<(Linearization, f64), ModelError> {
+    ) -> Result<Linearization, ModelError> {
         if self.batch.is_none() {
             self.advance()?;
         }
@@ -171,7 +161,11 @@ impl Posterior {
             ));
         };
         let scale = self.rows as f64 / batch.rows as f64;
-        let parameters = convert::tensor_on(particles, Kind::Double, self.settings.device)?;
+        let parameters = convert::tensor_on(
+            particles,
+            self.settings.precision.kind(),
+            self.settings.device,
+        )?;
         let linear = self.network.linearize(&parameters, &batch.features)?;
         let terms = self.likelihood.loss(linear.outputs(), &batch.targets)?;
         let ascent = linear.vjp(&terms.ascent)?;
@@ -184,13 +178,11 @@ impl Posterior {
                 .row_mut(p)
                 .zip_mut_with(&particle, |s, phi| *s = scale * *s - precision * phi);
         }
-        self.latest_residual = Some(
-            terms
-                .mean_squared_residual
-                .f_mean(terms.mean_squared_residual.kind())?
-                .f_double_value(&[])?,
-        );
-        Ok((linear, scale))
+        self.latest_residual = match terms.mean_squared_residual {
+            Some(residual) => Some(residual.f_mean(residual.kind())?.f_double_value(&[])?),
+            None => None,
+        };
+        Ok(linear)
     }
 }
 
@@ -258,70 +250,60 @@ impl Curved for Posterior {
         mut log_density: ArrayViewMut1<'_, f64>,
         mut score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
-        let (linear, scale) = self
+        let linear = self
             .evaluate(particles, log_density.view_mut(), score.view_mut())
             .map_err(to_target_error)?;
         check_finite(log_density, score)?;
-        self.keep_rows(&linear, scale).map_err(to_target_error)
+        self.curvature(linear).map_err(to_target_error)
     }
 }
 
 impl Posterior {
-    /// Write the batch's rows over those of the oldest one and give the curvature of all that are kept.
-    fn keep_rows(
-        &mut self,
-        linear: &Linearization,
-        scale: f64,
-    ) -> Result<Curvature<'_>, ModelError> {
-        let root = self.likelihood.curvature_root(linear.outputs())? * scale.sqrt();
-        let rank = self.likelihood.curvature_rank();
-        let settings = &self.settings;
-        let weight = self.likelihood.curvature_weight();
-        if self.accumulated.is_none() {
-            let ring = RowRing::new(
-                settings.accumulated_batches,
-                settings.batch_size.min(self.rows) * rank,
-            );
-            let by_layer = match settings.storage {
-                RowStorage::ByLayer => LayeredRows::new(linear, ring.capacity()),
-                RowStorage::WrittenOut => None,
-            };
-            let rows = match by_layer {
-                Some(rows) => KeptRows::Layered(LayeredCurvature {
-                    rows,
-                    weight,
-                    shift: settings.prior_precision,
-                }),
-                None => KeptRows::Explicit(Array3::zeros((
-                    linear.particles(),
-                    ring.capacity(),
-                    linear.dim(),
-                ))),
-            };
-            self.accumulated = Some((ring, rows));
-        }
-        let Some((ring, rows)) = &mut self.accumulated else {
-            return Err(ModelError::setting("accumulated batches", 0, "at least 1"));
+    /// Add the current batch where it is due, and give the curvature of all that are kept.
+    fn curvature(&mut self, linear: Linearization) -> Result<Curvature<'_>, ModelError> {
+        let linear = match self.settings.curvature.part {
+            CurvaturePart::WholeNetwork => linear,
+            CurvaturePart::LastLayer => linear.last_layer(),
         };
-        match rows {
-            KeptRows::Layered(curvature) => {
-                curvature.rows.write(linear, &root, ring.slot())?;
-                curvature.weight = weight * ring.weight();
-                Ok(Curvature::Factored(curvature))
+        let due = self.accumulated.as_ref().is_none_or(Accumulated::is_due);
+        let root = match due {
+            true => Some(self.root(linear.outputs())?),
+            false => None,
+        };
+        let accumulated = match (&mut self.accumulated, &root) {
+            (Some(accumulated), _) => accumulated,
+            (empty, root) => {
+                let columns = root.as_ref().and_then(|root| root.size().last().copied());
+                empty.insert(Accumulated::new(
+                    &linear,
+                    self.network.layout(),
+                    columns.unwrap_or(1) as usize,
+                    Shape {
+                        settings: self.settings.curvature,
+                        storage: self.settings.storage,
+                        batch: self.settings.batch_size.min(self.rows),
+                        rows: self.rows,
+                        shift: self.settings.prior_precision,
+                    },
+                )?)
             }
-            KeptRows::Explicit(rows) => {
-                let (slot, filled) = (ring.slot(), linear.batch() * rank);
-                rows.slice_mut(s![.., slot.start + filled..slot.end, ..])
-                    .fill(0.0);
-                linear.rows_into(
-                    &root,
-                    rows.slice_mut(s![.., slot.start..slot.start + filled, ..]),
-                )?;
-                Ok(Curvature::LowRank(LowRank {
-                    weight: weight * ring.weight(),
-                    rows: rows.view(),
-                    shift: settings.prior_precision,
-                }))
+        };
+        if let Some(root) = root {
+            accumulated.set_batch(&linear, &root)?;
+        }
+        accumulated.curvature(self.likelihood.curvature_weight())
+    }
+
+    /// Root of the curvature of the current batch in the outputs, noise weight taken out.
+    fn root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
+        match self.settings.curvature.root {
+            CurvatureRoot::Exact => self.likelihood.curvature_root(outputs),
+            CurvatureRoot::Sampled(samples) => {
+                let index = self.batch.as_ref().map_or(0, |batch| batch.index);
+                let mut rng = ChaCha12Rng::seed_from_u64(self.settings.seed);
+                rng.set_stream(ROOT_STREAM + index);
+                self.likelihood
+                    .sampled_curvature_root(outputs, samples, &mut rng)
             }
         }
     }

@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rand::Rng;
-use svn_models::fit::{EpochReport, Fit, FitSettings, NoiseModel, fit};
+use svn_models::fit::{EpochReport, Fit, FitSettings, NoiseModel, Task as FitTask, fit};
+use svn_models::network::NetworkSettings;
+use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::KernelWarning;
 use svn_models::{Prediction, Rows, curvature::Activation};
 
@@ -99,17 +101,23 @@ fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
     let settings = &job.settings;
     Ok(FitSettings {
         method: method::build(job)?,
-        hidden: required(settings.hidden.clone(), "hidden")?,
-        activation: Activation::Relu,
-        noise: match required(settings.noise, "noise")? {
+        network: NetworkSettings::Mlp {
+            hidden: required(settings.hidden.clone(), "hidden")?,
+            activation: Activation::Relu,
+        },
+        task: FitTask::Regression(match required(settings.noise, "noise")? {
             Noise::Homoscedastic => NoiseModel::Homoscedastic,
             Noise::Heteroscedastic => NoiseModel::Heteroscedastic,
-        },
+        }),
         prior_precision: required(settings.prior_precision, "prior-precision")?,
         particles: required(settings.particles, "particles")?,
         epochs: required(settings.epochs, "epochs")?,
         batch_size: required(settings.batch_size, "batch-size")?,
-        accumulated_batches: settings.ring.unwrap_or(1),
+        curvature: CurvatureSettings {
+            accumulated_batches: settings.ring.unwrap_or(1),
+            ..CurvatureSettings::default()
+        },
+        precision: None,
         seed: job.stream("training").next_u64(),
     })
 }

@@ -1,0 +1,169 @@
+//! How a posterior sees its data: minibatches, prior, and which curvature it keeps.
+
+use crate::ModelError;
+use serde::{Deserialize, Serialize};
+use tch::{Device, Kind};
+
+/// What is kept of the curvature `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`.
+///
+/// | family | keeps of each particle | is to `svn-stein` |
+/// |---|---|---|
+/// | `Full` | the rows of the last `L` batches; exact | low rank, or factored where rows are kept by layer |
+/// | `Diag` | a moving average of the diagonal | diagonal |
+/// | `Kfac` | a moving average of two Kronecker factors a layer | factored |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CurvatureFamily {
+    /// Rows of the last batches.
+    Full,
+    /// The diagonal.
+    Diag,
+    /// One Kronecker product a layer.
+    Kfac,
+}
+
+/// Whose parameters have curvature.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CurvaturePart {
+    /// All parameters: `d` coordinates.
+    WholeNetwork,
+    /// The last affine layer's parameters alone, [`last_layer`](crate::network::last_layer) tells which: for
+    /// [`Method::LlSvn`](svn_stein::Method::LlSvn) with a kernel metric that needs no curvature.
+    LastLayer,
+}
+
+/// The root `S` of a row's curvature in the outputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum CurvatureRoot {
+    /// `S Sᵀ` is the Fisher information of the outputs: as many columns as outputs.
+    Exact,
+    /// Gradients at this many targets drawn from the model for each row and particle, over the root of their number:
+    /// `E[S Sᵀ]` is the same, without bias, at the price of one column a draw. The draws of a batch depend on the seed
+    /// and the batch's number alone, so that a batch evaluated again has the same.
+    Sampled(usize),
+}
+
+/// Which curvature a posterior keeps, and how often it works on it.
+///
+/// | Name | Default | Purpose | Range |
+/// |---|---|---|---|
+/// | `family` | `full` | what is kept | [`CurvatureFamily`] |
+/// | `part` | `whole-network` | of which parameters | [`CurvaturePart`] |
+/// | `root` | `exact` | exact or drawn Fisher information | [`CurvatureRoot`] |
+/// | `accumulated_batches` | 6 | memory `L`: batches in the ring, or `1/(1 − β)` of the moving average | ≥ 1 |
+/// | `every` | 1 | only each so many-th batch is added | ≥ 1 |
+/// | `refresh` | 10 | steps between decompositions of Kronecker factors, fewer in the first steps | ≥ 1 |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct CurvatureSettings {
+    /// What is kept.
+    pub family: CurvatureFamily,
+    /// Whose parameters have curvature.
+    pub part: CurvaturePart,
+    /// Root of the curvature in the outputs.
+    pub root: CurvatureRoot,
+    /// Memory `L` in batches.
+    pub accumulated_batches: usize,
+    /// Only each so many-th batch adds to the curvature; score and noise follow all.
+    pub every: usize,
+    /// For `Kfac`: factors are decomposed anew at steps 0, 1, 2, 4, 8, … and then at each multiple of this. The other
+    /// families have nothing to decompose.
+    pub refresh: usize,
+}
+
+impl Default for CurvatureSettings {
+    fn default() -> Self {
+        Self {
+            family: CurvatureFamily::Full,
+            part: CurvaturePart::WholeNetwork,
+            root: CurvatureRoot::Exact,
+            accumulated_batches: 6,
+            every: 1,
+            refresh: 10,
+        }
+    }
+}
+
+impl CurvatureSettings {
+    /// Check the ranges.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] naming the first setting out of range.
+    pub fn validate(&self) -> Result<(), ModelError> {
+        let samples = match self.root {
+            CurvatureRoot::Exact => 1,
+            CurvatureRoot::Sampled(samples) => samples,
+        };
+        for (name, value) in [
+            ("accumulated batches", self.accumulated_batches),
+            ("curvature every", self.every),
+            ("curvature refresh", self.refresh),
+            ("samples of the curvature root", samples),
+        ] {
+            if value == 0 {
+                return Err(ModelError::setting(name, value, "at least 1"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `β = 1 − 1/L`: the weights `1, β, β², …` of a moving average then sum to `L` batches.
+    pub(super) fn decay(&self) -> f64 {
+        1.0 - 1.0 / self.accumulated_batches.max(1) as f64
+    }
+}
+
+/// How rows of [`CurvatureFamily::Full`] are kept; the curvature is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowStorage {
+    /// As layer inputs and cotangents where the network has that form: little memory, fast for couplings that solve
+    /// particle by particle.
+    ByLayer,
+    /// Written out: for block-diagonal coupling, whose systems mix the rows of all particles.
+    WrittenOut,
+}
+
+/// Numbers in which a network is evaluated. Particles, log density, score and curvature are f64 in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// f64.
+    Double,
+    /// f32: half the time and memory of larger networks, seven digits.
+    Single,
+}
+
+impl Precision {
+    pub(crate) fn kind(self) -> Kind {
+        match self {
+            Self::Double => Kind::Double,
+            Self::Single => Kind::Float,
+        }
+    }
+}
+
+/// How a [`Posterior`](super::Posterior) sees its data.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PosteriorSettings {
+    /// Rows of a minibatch `b`.
+    pub batch_size: usize,
+    /// Prior precision `δ` of every weight.
+    pub prior_precision: f64,
+    /// Curvature that is kept.
+    pub curvature: CurvatureSettings,
+    /// Whether a common noise level follows the residuals.
+    pub learn_noise: bool,
+    /// How curvature rows are kept.
+    pub storage: RowStorage,
+    /// Numbers of the network's evaluation.
+    pub precision: Precision,
+    /// Seed of the order of the rows and of drawn curvature.
+    pub seed: u64,
+    /// Where the network is evaluated.
+    pub device: Device,
+}
