@@ -2,10 +2,16 @@
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-use svn_models::posterior::RowStorage;
+use svn_models::curvature::Sequential;
+use svn_models::network::last_layer;
+use svn_models::posterior::{
+    CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, RowStorage,
+};
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Solver,
 };
+
+use svn_models::fit::Task;
 
 use super::problem::Problem;
 
@@ -18,6 +24,10 @@ pub enum Shape {
     Protein,
     /// 50-200-200-1, batch 16.
     Wide,
+    /// 14-50-50-2, softmax, batch 16.
+    Classification,
+    /// LeNet on 28 × 28 pixels, 10 classes, batch 128, f32.
+    Lenet,
 }
 
 impl Shape {
@@ -27,6 +37,8 @@ impl Shape {
             Self::Yacht => "yacht",
             Self::Protein => "protein",
             Self::Wide => "wide",
+            Self::Classification => "classification",
+            Self::Lenet => "lenet",
         }
     }
 
@@ -36,6 +48,11 @@ impl Shape {
             Self::Yacht => Problem::mlp(6, &[50, 50]),
             Self::Protein => Problem::mlp(9, &[50, 50]),
             Self::Wide => Problem::mlp(50, &[200, 200]),
+            Self::Classification => Problem {
+                task: Task::Classes(2),
+                ..Problem::mlp(14, &[50, 50])
+            },
+            Self::Lenet => Problem::lenet(),
         }
     }
 }
@@ -92,9 +109,9 @@ pub enum Storage {
 
 impl Storage {
     /// What `svn_models::fit` chooses.
-    fn usual(coupling: Option<Coupling>) -> Self {
+    fn usual(coupling: Coupling) -> Self {
         match coupling {
-            Some(Coupling::BlockDiagonal) => Self::WrittenOut,
+            Coupling::BlockDiagonal => Self::WrittenOut,
             _ => Self::ByLayer,
         }
     }
@@ -108,6 +125,20 @@ impl Storage {
     }
 }
 
+/// The second-order part of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecondOrder {
+    /// Curvature that is kept.
+    pub curvature: CurvatureSettings,
+    /// Blocks of the Newton system.
+    pub coupling: Coupling,
+    /// How it is solved.
+    pub solver: Solver,
+    /// How rows of Full curvature are kept.
+    pub storage: Storage,
+}
+
 /// What is measured: a method with its settings on a problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -116,16 +147,10 @@ pub struct Case {
     pub shape: String,
     /// Network, batch and particles.
     pub problem: Problem,
-    /// `ensemble`, `svgd` or, where there is a coupling, `svn`.
-    pub coupling: Option<Coupling>,
     /// Interaction between particles.
     pub kernel: Interaction,
-    /// Solver of the Newton system.
-    pub solver: Solver,
-    /// Batches whose curvature rows are kept `L`.
-    pub ring: usize,
-    /// How these rows are kept.
-    pub storage: Storage,
+    /// The Newton part; without one the method is an ensemble or SVGD.
+    pub newton: Option<SecondOrder>,
 }
 
 /// The paper's conjugate gradients.
@@ -145,11 +170,8 @@ impl Case {
         Self {
             shape: shape.to_owned(),
             problem,
-            coupling: None,
             kernel,
-            solver: Solver::Auto,
-            ring: 1,
-            storage: Storage::usual(None),
+            newton: None,
         }
     }
 
@@ -172,89 +194,140 @@ impl Case {
         kernel: Interaction,
     ) -> Self {
         Self {
-            coupling: Some(coupling),
-            ring,
-            storage: Storage::usual(Some(coupling)),
+            newton: Some(SecondOrder {
+                curvature: CurvatureSettings {
+                    accumulated_batches: ring,
+                    ..CurvatureSettings::default()
+                },
+                coupling,
+                solver: Solver::Auto,
+                storage: Storage::usual(coupling),
+            }),
             ..Self::first_order(shape, problem, kernel)
         }
     }
 
+    fn with(mut self, change: impl FnOnce(&mut SecondOrder)) -> Self {
+        if let Some(newton) = &mut self.newton {
+            change(newton);
+        }
+        self
+    }
+
     /// The same with another solver.
     pub fn with_solver(self, solver: Solver) -> Self {
-        Self { solver, ..self }
+        self.with(|newton| newton.solver = solver)
     }
 
     /// The same with rows kept otherwise.
     pub fn with_storage(self, storage: Storage) -> Self {
-        Self { storage, ..self }
+        self.with(|newton| newton.storage = storage)
+    }
+
+    /// The same with other curvature.
+    pub fn with_curvature(self, change: impl FnOnce(&mut CurvatureSettings)) -> Self {
+        self.with(|newton| change(&mut newton.curvature))
+    }
+
+    /// Batches in the curvature; one for methods without.
+    pub fn ring(&self) -> usize {
+        self.newton
+            .map_or(1, |newton| newton.curvature.accumulated_batches)
     }
 
     /// Name of the method.
     pub fn method_name(&self) -> &'static str {
-        match (self.coupling, self.kernel) {
+        match (self.newton, self.kernel) {
+            (Some(newton), _) if newton.curvature.part == CurvaturePart::LastLayer => "ll-svn",
             (Some(_), _) => "svn",
             (None, Interaction::None) => "ensemble",
             (None, _) => "svgd",
         }
     }
 
-    /// Curvature family, if the method has one.
-    pub fn hessian(&self) -> Option<&'static str> {
-        self.coupling.map(|_| "full")
-    }
-
-    /// Name of the solver, if the method has one.
-    pub fn solver_name(&self) -> Option<&'static str> {
-        self.coupling.map(|_| match self.solver {
-            Solver::Cg { .. } => "cg",
-            Solver::Preconditioned { .. } => "preconditioned",
-            Solver::Direct => "direct",
-            _ => "auto",
-        })
-    }
-
     /// `shape/method/…`, unique among the cases of a run.
     pub fn id(&self) -> String {
         let mut id = format!("{}/{}", self.shape, self.method_name());
-        if let (Some(coupling), Some(hessian)) = (self.coupling, self.hessian()) {
-            let (kernel, ring) = (self.kernel.name(), self.ring);
-            id += &format!("/{hessian}/{}/ring-{ring}/{kernel}", coupling.name());
-            if let Some(solver) = self.solver_name().filter(|&name| name != "auto") {
-                id += &format!("/{solver}");
+        if let Some(newton) = self.newton {
+            let (hessian, coupling) = (newton.hessian_name(), newton.coupling.name());
+            let (kernel, ring) = (self.kernel.name(), self.ring());
+            id += &format!("/{hessian}/{coupling}/ring-{ring}/{kernel}");
+            if newton.solver_name() != "auto" {
+                id += &format!("/{}", newton.solver_name());
             }
-            if self.storage != Storage::usual(self.coupling) {
-                id += &format!("/{}", self.storage.name());
+            if newton.storage != Storage::usual(newton.coupling) {
+                id += &format!("/{}", newton.storage.name());
+            }
+            if let CurvatureRoot::Sampled(samples) = newton.curvature.root {
+                id += &format!("/sampled-{samples}");
+            }
+            if newton.curvature.every > 1 {
+                id += &format!("/every-{}", newton.curvature.every);
             }
         }
         id
     }
 
     /// The settings of `svn-stein`: those of `bench-uci`, with constant rates.
-    pub(super) fn method(&self) -> Method {
+    pub(super) fn method(&self, network: &Sequential) -> Method {
         let step = FirstOrder::adam(3e-3);
-        match (self.coupling, self.kernel) {
-            (None, Interaction::None) => Method::Ensemble { step },
-            (None, kernel) => Method::Svgd {
-                kernel: kernel.settings(),
-                step,
+        let kernel = self.kernel.settings();
+        let Some(second) = self.newton else {
+            return match self.kernel {
+                Interaction::None => Method::Ensemble { step },
+                _ => Method::Svgd { kernel, step },
+            };
+        };
+        let newton = Newton {
+            kernel,
+            coupling: second.coupling,
+            solver: second.solver,
+            damping: Damping::Constant(20.0),
+            trust_region: Some(0.1 * self.problem.rows as f64),
+            ..Newton::default()
+        };
+        match second.curvature.part {
+            CurvaturePart::LastLayer => Method::LlSvn {
+                newton,
+                coordinates: last_layer(network),
+                rest: step,
             },
-            (Some(coupling), kernel) => Method::Svn(Newton {
-                kernel: kernel.settings(),
-                coupling,
-                solver: self.solver,
-                damping: Damping::Constant(20.0),
-                trust_region: Some(0.1 * self.problem.rows as f64),
-                ..Newton::default()
-            }),
+            _ => Method::Svn(newton),
         }
     }
 
     /// The same for `svn-models`.
     pub(super) fn row_storage(&self) -> RowStorage {
-        match self.storage {
-            Storage::ByLayer => RowStorage::ByLayer,
-            Storage::WrittenOut => RowStorage::WrittenOut,
+        match self.newton.map(|newton| newton.storage) {
+            Some(Storage::WrittenOut) => RowStorage::WrittenOut,
+            _ => RowStorage::ByLayer,
         }
+    }
+}
+
+impl SecondOrder {
+    /// Name of the curvature family.
+    pub fn hessian_name(&self) -> &'static str {
+        match self.curvature.family {
+            CurvatureFamily::Diag => "diag",
+            CurvatureFamily::Kfac => "kfac",
+            _ => "full",
+        }
+    }
+
+    /// Name of the solver.
+    pub fn solver_name(&self) -> &'static str {
+        match self.solver {
+            Solver::Cg { .. } => "cg",
+            Solver::Preconditioned { .. } => "preconditioned",
+            Solver::Direct => "direct",
+            _ => "auto",
+        }
+    }
+
+    /// Whether steps differ by design, so that their mean says what a step costs.
+    pub fn is_lazy(&self) -> bool {
+        self.curvature.every > 1 || self.curvature.family == CurvatureFamily::Kfac
     }
 }
 
@@ -264,15 +337,37 @@ pub const RING: usize = 8;
 /// The cases of a shape, in the order of the table.
 pub fn cases(shape: Shape) -> Vec<Case> {
     let (name, problem) = (shape.name(), shape.problem());
+    let svn = |coupling, ring, kernel| Case::svn(name, problem.clone(), coupling, ring, kernel);
+    let family = |coupling, family| {
+        svn(coupling, RING, Interaction::Curvature).with_curvature(|c| c.family = family)
+    };
     let mut cases = vec![
         Case::ensemble(name, problem.clone()),
         Case::svgd(name, problem.clone()),
     ];
-    let svn = |coupling, ring, kernel| Case::svn(name, problem.clone(), coupling, ring, kernel);
+    if shape == Shape::Lenet {
+        let diag = family(Coupling::BlockDiagonal, CurvatureFamily::Diag);
+        cases.push(diag.clone());
+        cases.push(
+            diag.clone()
+                .with_curvature(|c| c.root = CurvatureRoot::Sampled(1)),
+        );
+        cases.push(diag.with_curvature(|c| c.every = RING));
+        let last = svn(Coupling::BlockDiagonal, RING, Interaction::Identity);
+        cases.push(last.with_curvature(|c| {
+            c.family = CurvatureFamily::Kfac;
+            c.part = CurvaturePart::LastLayer;
+        }));
+        return cases;
+    }
     for ring in [1, RING] {
         cases.push(svn(Coupling::BlockDiagonal, ring, Interaction::Inactive));
         cases.push(svn(Coupling::BlockDiagonal, ring, Interaction::Curvature));
         cases.push(svn(Coupling::Gram, ring, Interaction::Curvature));
+    }
+    if matches!(shape, Shape::Yacht | Shape::Classification) {
+        cases.push(family(Coupling::Gram, CurvatureFamily::Diag));
+        cases.push(family(Coupling::Gram, CurvatureFamily::Kfac));
     }
     if shape == Shape::Yacht {
         for coupling in [Coupling::BlockDiagonal, Coupling::Gram] {
@@ -298,8 +393,9 @@ mod tests {
             let names: BTreeSet<String> = cases.iter().map(Case::id).collect();
             assert_eq!(names.len(), cases.len());
             for case in &cases {
-                case.method().validate().unwrap();
-                assert_eq!(case.problem.dim(), shape.problem().dim());
+                let network = case.problem.network().unwrap();
+                case.method(&network).validate().unwrap();
+                assert_eq!(case.problem.dim(), network.layout().dim());
             }
         }
     }
@@ -315,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_case_survives_its_journey_to_another_process() {
-        for case in cases(Shape::Yacht) {
+        for case in cases(Shape::Yacht).into_iter().chain(cases(Shape::Lenet)) {
             let text = serde_json::to_string(&case).unwrap();
             assert_eq!(serde_json::from_str::<Case>(&text).unwrap(), case);
         }

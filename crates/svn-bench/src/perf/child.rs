@@ -91,7 +91,7 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
     let first_step_ms = start.elapsed().as_secs_f64() * 1e3;
     if order.budget_ms == 0.0 {
         // Memory alone: the most is in use once the ring is full.
-        for _ in 0..case.ring {
+        for _ in 0..case.ring() {
             rig.step(counter)?;
         }
         return Ok(Answer {

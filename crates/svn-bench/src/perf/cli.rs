@@ -140,7 +140,7 @@ fn one_shape(
     }
     for case in &cases {
         let answer = child::ask(&order(Some(case.clone())))?;
-        if case.coupling.is_some() && env.first_step_ms.is_none() {
+        if case.newton.is_some() && env.first_step_ms.is_none() {
             env.first_step_ms = answer.first_step_ms;
         }
         let id = case.id();

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use svn_models::curvature::Activation;
-use svn_models::fit::{FitSettings, NoiseModel, fit};
+use svn_models::fit::{FitSettings, fit};
+use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::Coupling;
 use svn_models::{ModelError, Rows};
 
@@ -39,16 +39,20 @@ pub(super) fn ratio(epochs: usize) -> Result<f64, PerfError> {
         RING,
         Interaction::Curvature,
     );
+    let method = case.method(&problem.network()?);
     let settings = |fold: u64| FitSettings {
-        method: case.method(),
-        hidden: problem.hidden.clone(),
-        activation: Activation::Relu,
-        noise: NoiseModel::Homoscedastic,
+        method: method.clone(),
+        network: problem.network.clone(),
+        task: problem.task,
         prior_precision: 2.0,
         particles: problem.particles,
         epochs,
         batch_size: problem.batch,
-        accumulated_batches: RING,
+        curvature: CurvatureSettings {
+            accumulated_batches: RING,
+            ..CurvatureSettings::default()
+        },
+        precision: None,
         seed: SEED + fold,
     };
     let train_one = |fold: u64| -> Result<(), ModelError> {

@@ -44,6 +44,8 @@ const fn limit(
 pub const LIMITS: &[Limit] = &[
     limit("yacht/ensemble", "", 200, 0, 0, 0.0),
     limit("yacht/svgd", "", 200, 0, 0, 0.0),
+    limit("yacht/svn/diag", "", 12_000, 5, 0, 0.0),
+    limit("yacht/svn/kfac", "", 5000, 60, 600, 0.0),
     limit("yacht/svn/full", "/cg", 10_000, 50, 400, 0.0),
     limit(
         "yacht/svn/full/block-diagonal/ring-1",

@@ -1,6 +1,6 @@
 //! Warm-up, then blocks of steps of all cases in turn; medians and ranges over all steps of a case.
 
-use super::case::Case;
+use super::case::{Case, SecondOrder};
 use super::error::PerfError;
 use super::outcome::{CaseResult, Operations, Split};
 use super::pieces::{self, Pieces};
@@ -117,7 +117,7 @@ fn measure_here(
     }
     let mut results = Vec::with_capacity(cases.len());
     for (case, (mut rig, block, steps)) in cases.iter().zip(rigs) {
-        let pieces = pieces::measure(&mut rig, case, block * effort.rounds.min(2))?;
+        let pieces = pieces::measure(&mut rig, block * effort.rounds.min(2))?;
         results.push(summary(case, threads, &steps, &pieces));
     }
     Ok(results)
@@ -125,7 +125,7 @@ fn measure_here(
 
 /// Fill the ring and all caches; the time of a step in milliseconds.
 pub(super) fn warm_up(rig: &mut Rig, case: &Case, counter: Counter) -> Result<f64, PerfError> {
-    for _ in 0..case.ring {
+    for _ in 0..case.ring() {
         rig.step(counter)?;
     }
     let mut times = [0.0; 3];
@@ -154,22 +154,27 @@ fn summary(case: &Case, threads: usize, steps: &[Stepped], pieces: &Pieces) -> C
         counts.sort_unstable();
         counts.get(counts.len() / 2).copied()
     };
+    let newton = |name: fn(&SecondOrder) -> &'static str| {
+        case.newton.as_ref().map(|newton| name(newton).to_owned())
+    };
+    let total: f64 = steps.iter().map(|step| step.step_ms).sum();
     CaseResult {
         shape: case.shape.clone(),
         id: case.id(),
         method: case.method_name().to_owned(),
-        hessian: case.hessian().map(str::to_owned),
-        coupling: case.coupling.map(|coupling| coupling.name().to_owned()),
-        solver: case.solver_name().map(str::to_owned),
+        hessian: newton(|newton| newton.hessian_name()),
+        coupling: newton(|newton| newton.coupling.name()),
+        solver: newton(|newton| newton.solver_name()),
         kernel: case.kernel.name().to_owned(),
-        storage: case.coupling.map(|_| case.storage.name().to_owned()),
-        ring: case.coupling.map(|_| case.ring),
+        storage: newton(|newton| newton.storage.name()),
+        ring: case.newton.map(|_| case.ring()),
         particles: case.problem.particles,
         dim: case.problem.dim(),
         batch: case.problem.batch,
         threads,
         steps: steps.len(),
         median_ms: step.median,
+        mean_ms: total / steps.len().max(1) as f64,
         min_ms: step.min,
         max_ms: step.max,
         peak_mb: None,

@@ -33,11 +33,11 @@ mod statistics;
 mod table;
 mod timed;
 
-pub use case::{Case, Interaction, RING, Shape, Storage, cases};
+pub use case::{Case, Interaction, RING, SecondOrder, Shape, Storage, cases};
 pub use error::PerfError;
 pub use estimate::Estimate;
 pub use limits::{LIMITS, Limit};
 pub use measure::{Allocations, Counter, Effort, measure};
 pub use outcome::{CaseResult, Operations, Outcome, Split};
-pub use problem::{Noise, Problem};
+pub use problem::Problem;
 pub use statistics::{Fit, Spread, power_law};

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use svn_models::posterior::CurvatureFamily;
 use svn_models::stein::{SolveInfo, SolveRoute, SolveStatus};
 
 use super::case::{Case, Storage};
@@ -65,6 +66,8 @@ pub struct CaseResult {
     pub steps: usize,
     /// Median wall time of a step in milliseconds.
     pub median_ms: f64,
+    /// Mean: what a step costs where steps differ by design, as with curvature that is refreshed now and then.
+    pub mean_ms: f64,
     /// Shortest step.
     pub min_ms: f64,
     /// Longest step.
@@ -149,7 +152,8 @@ pub struct Operations {
 
 impl Operations {
     pub(super) fn new(case: &Case, solve: Option<SolveInfo>, pieces: &Pieces) -> Option<Self> {
-        let solve = solve?;
+        let (solve, newton) = (solve?, case.newton?);
+        let full = newton.curvature.family == CurvatureFamily::Full;
         let many = match solve.route {
             SolveRoute::PerParticle | SolveRoute::Decoupled | SolveRoute::Preconditioned => {
                 case.problem.particles as f64
@@ -165,7 +169,7 @@ impl Operations {
             size: solve.size,
             products: pieces.products,
             factors: pieces.factors,
-            gram_mflop: (case.storage == Storage::WrittenOut)
+            gram_mflop: (full && newton.storage == Storage::WrittenOut)
                 .then(|| many * size * size * case.problem.dim() as f64 * 1e-6),
         })
     }

@@ -12,13 +12,12 @@
 
 use std::time::Instant;
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, Axis};
 use svn_models::stein::{
-    Curvature, Curved, KernelGram, Method, Newton, RowGram, Score, SvnSystem, effective_dimension,
-    kernel_stein_discrepancy, svgd_into,
+    Curvature, Curved, KernelGram, KernelView, Method, Newton, RowGram, Score, SvnSystem,
+    effective_dimension, kernel_stein_discrepancy, svgd_into,
 };
 
-use super::case::Case;
 use super::counted::Counted;
 use super::error::PerfError;
 use super::rig::Rig;
@@ -55,7 +54,7 @@ struct Arrays {
     rows: RowGram,
 }
 
-pub(super) fn measure(rig: &mut Rig, case: &Case, repeats: usize) -> Result<Pieces, PerfError> {
+pub(super) fn measure(rig: &mut Rig, repeats: usize) -> Result<Pieces, PerfError> {
     let particles = rig.state.particles().to_owned();
     let (n, d) = particles.dim();
     let zeros = || Array2::zeros((n, d));
@@ -68,7 +67,12 @@ pub(super) fn measure(rig: &mut Rig, case: &Case, repeats: usize) -> Result<Piec
         gram: KernelGram::new(n, d),
         rows: RowGram::default(),
     };
-    let method = case.method();
+    let method = rig.method().clone();
+    // The coordinates of the Newton system where they are a part of all.
+    let part = match &method {
+        Method::LlSvn { coordinates, .. } => Some(coordinates.indices()),
+        _ => None,
+    };
     let mut times = Times::default();
     let mut pieces = Pieces::default();
     // The first repetition fills caches and is left out.
@@ -99,7 +103,7 @@ pub(super) fn measure(rig: &mut Rig, case: &Case, repeats: usize) -> Result<Piec
                 arrays.field();
                 times.kernel.push(elapsed_ms(start));
             }
-            Method::Svn(newton) => {
+            Method::Svn(newton) | Method::LlSvn { newton, .. } => {
                 let curvature = target
                     .curvature_into(
                         particles.view(),
@@ -117,10 +121,16 @@ pub(super) fn measure(rig: &mut Rig, case: &Case, repeats: usize) -> Result<Piec
                 };
                 let damping = rig.state.damping();
                 arrays
-                    .newton(newton, damping, &particles, curvature, &mut times, || {
-                        // Forget the products of the kernel metric.
-                        counted.as_ref().map(Counted::take)
-                    })
+                    .newton(
+                        (newton, part.as_deref(), damping),
+                        &particles,
+                        curvature,
+                        &mut times,
+                        || {
+                            // Forget the products of the kernel metric.
+                            counted.as_ref().map(Counted::take)
+                        },
+                    )
                     .map_err(PerfError::part(&rig.id, "solve"))?;
                 if let Some((products, factors)) = counted.as_ref().map(Counted::take) {
                     pieces.products = Some(products);
@@ -160,33 +170,44 @@ impl Arrays {
 
     fn newton(
         &mut self,
-        newton: &Newton,
-        damping: f64,
+        (newton, part, damping): (&Newton, Option<&[usize]>, f64),
         particles: &Array2<f64>,
         curvature: Curvature<'_>,
         times: &mut Times,
         forget: impl FnOnce() -> Option<(usize, usize)>,
     ) -> Result<(), svn_models::stein::SteinError> {
         let start = Instant::now();
-        self.gram
-            .update(&newton.kernel, particles.view(), Some(&curvature))?;
+        let whole = part.is_none();
+        let metric = whole.then_some(&curvature);
+        self.gram.update(&newton.kernel, particles.view(), metric)?;
         self.field();
         times.kernel.push(elapsed_ms(start));
         forget();
         let start = Instant::now();
-        let system = SvnSystem::new(
-            self.gram.view(),
-            curvature.reborrow(),
-            newton.coupling,
-            damping,
-            newton.ridge,
-        )?;
-        system.solve_into(
-            self.field.view(),
-            newton.solver,
-            &mut self.rows,
-            self.alpha.view_mut(),
-        )?;
+        let mut solve = |kernel, field, out| {
+            let (damping, ridge) = (damping, newton.ridge);
+            SvnSystem::new(
+                kernel,
+                curvature.reborrow(),
+                newton.coupling,
+                damping,
+                ridge,
+            )?
+            .solve_into(field, newton.solver, &mut self.rows, out)
+        };
+        match part {
+            None => solve(self.gram.view(), self.field.view(), self.alpha.view_mut())?,
+            Some(indices) => {
+                let transformed = self.gram.transformed().select(Axis(1), indices);
+                let view = KernelView {
+                    transformed: transformed.view(),
+                    ..self.gram.view()
+                };
+                let field = self.field.select(Axis(1), indices);
+                let mut out = Array2::zeros(field.dim());
+                solve(view, field.view(), out.view_mut())?
+            }
+        };
         times.solve.push(elapsed_ms(start));
         Ok(())
     }

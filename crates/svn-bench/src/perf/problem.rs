@@ -8,36 +8,26 @@ use ndarray::{Array1, Array2};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
-use svn_models::curvature::Activation;
-use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian};
-use svn_models::network::{MlpSettings, initial_particles};
-use svn_models::posterior::{Posterior, PosteriorSettings, RowStorage};
-use svn_models::{Likelihood, ModelError, Rows};
+use svn_models::curvature::{Activation, Sequential};
+use svn_models::fit::{NoiseModel, Task};
+use svn_models::network::{NetworkSettings, initial_particles};
+use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings, RowStorage};
+use svn_models::{ModelError, Rows};
 use tch::Device;
 
 /// Seed of data, starting weights and batches.
 pub(super) const SEED: u64 = 20_241_101;
 
-/// Likelihood of the rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Noise {
-    /// One output, one noise level that follows the residuals.
-    Homoscedastic,
-    /// Two outputs: mean and log variance.
-    Heteroscedastic,
-}
-
 /// A posterior to step on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
-    /// Width of the input.
+    /// Width of the input `p`.
     pub features: usize,
-    /// Widths of the hidden layers.
-    pub hidden: Vec<usize>,
-    /// Likelihood.
-    pub noise: Noise,
+    /// Network between inputs and outputs.
+    pub network: NetworkSettings,
+    /// What is predicted.
+    pub task: Task,
     /// Rows of a minibatch `b`.
     pub batch: usize,
     /// Number of training rows `n`.
@@ -46,44 +36,91 @@ pub struct Problem {
     pub particles: usize,
 }
 
+/// An affine layer: inputs and outputs of its matrix, and places that the matrix is applied at.
+type Affine = (usize, usize, usize);
+
 impl Problem {
-    /// A multilayer perceptron with one output for 5 particles and batches of 16.
+    /// A multilayer perceptron with one output and one noise level, for 5 particles and batches of 16.
     pub fn mlp(features: usize, hidden: &[usize]) -> Self {
         Self {
             features,
-            hidden: hidden.to_vec(),
-            noise: Noise::Homoscedastic,
+            network: NetworkSettings::Mlp {
+                hidden: hidden.to_vec(),
+                activation: Activation::Relu,
+            },
+            task: Task::Regression(NoiseModel::Homoscedastic),
             batch: 16,
             rows: 320,
             particles: 5,
         }
     }
 
+    /// LeNet with ten classes for 5 particles and batches of 128.
+    pub fn lenet() -> Self {
+        Self {
+            features: 784,
+            network: NetworkSettings::LeNet {
+                activation: Activation::Relu,
+            },
+            task: Task::Classes(10),
+            batch: 128,
+            rows: 1024,
+            particles: 5,
+        }
+    }
+
     /// Number of outputs `c`.
     pub fn outputs(&self) -> usize {
-        match self.noise {
-            Noise::Homoscedastic => 1,
-            Noise::Heteroscedastic => 2,
+        match self.task {
+            Task::Classes(classes) => classes,
+            Task::Regression(NoiseModel::Heteroscedastic) => 2,
+            _ => 1,
         }
     }
 
     /// Number of weights and biases `d`.
     pub fn dim(&self) -> usize {
-        self.layers()
-            .map(|(inputs, outputs)| (inputs + 1) * outputs)
-            .sum()
+        let layers = self.layers();
+        layers.iter().map(|(i, o, _)| (i + 1) * o).sum()
     }
 
-    /// Inputs and outputs of each linear layer.
-    pub fn layers(&self) -> impl Iterator<Item = (usize, usize)> {
-        let widths: Vec<usize> = std::iter::once(self.features)
-            .chain(self.hidden.iter().copied())
+    /// Multiplications of weights with inputs for one row.
+    pub fn products(&self) -> usize {
+        self.layers().iter().map(|(i, o, at)| i * o * at).sum()
+    }
+
+    /// Length of a curvature row kept as inputs, bias and cotangents of the layers.
+    pub(super) fn kept(&self) -> usize {
+        self.layers().iter().map(|(i, o, _)| i + 1 + o).sum()
+    }
+
+    fn layers(&self) -> Vec<Affine> {
+        let hidden = match &self.network {
+            NetworkSettings::Mlp { hidden, .. } => hidden.as_slice(),
+            // LeNet: two convolutions, then 400 features.
+            _ => &[120, 84],
+        };
+        let (mut layers, inputs) = match &self.network {
+            NetworkSettings::Mlp { .. } => (Vec::new(), self.features),
+            _ => (vec![(25, 6, 28 * 28), (150, 16, 10 * 10)], 400),
+        };
+        let widths: Vec<usize> = std::iter::once(inputs)
+            .chain(hidden.iter().copied())
             .chain([self.outputs()])
             .collect();
-        (1..widths.len()).map(move |layer| (widths[layer - 1], widths[layer]))
+        layers.extend(widths.windows(2).map(|pair| (pair[0], pair[1], 1)));
+        layers
     }
 
-    /// Synthetic rows; the same for the same problem.
+    /// The network.
+    ///
+    /// # Errors
+    /// [`ModelError`] if a width is zero or fits no image.
+    pub(super) fn network(&self) -> Result<Sequential, ModelError> {
+        self.network.build(self.features, self.outputs())
+    }
+
+    /// Synthetic rows; the same for the same problem. Classes are cut from the numbers a regression would have.
     ///
     /// # Errors
     /// [`ModelError::Shape`] if there is no row or feature.
@@ -99,42 +136,38 @@ impl Problem {
             .into_iter()
             .map(|row| (weight * row.sum()).sin() + 0.1 * rng.random_range(-side..side))
             .collect();
+        let targets = match self.task {
+            Task::Classes(classes) => {
+                let last = classes as f64 - 1.0;
+                targets.mapv(|y| (0.5 * (y + 1.0) * classes as f64).floor().clamp(0.0, last))
+            }
+            _ => targets,
+        };
         Rows::new(features, targets)
     }
 
-    /// The posterior, with curvature rows of `ring` batches, and starting particles.
+    /// The posterior with its curvature, and starting particles.
     ///
     /// # Errors
-    /// [`ModelError`] if a width is zero.
+    /// [`ModelError`] if a width is zero or the task does not fit.
     pub(super) fn build(
         &self,
-        ring: usize,
+        curvature: CurvatureSettings,
         storage: RowStorage,
     ) -> Result<(Posterior, Array2<f64>), ModelError> {
-        let network = MlpSettings {
-            inputs: self.features,
-            hidden: self.hidden.clone(),
-            outputs: self.outputs(),
-            activation: Activation::Relu,
-        }
-        .build()?;
-        let likelihood = match self.noise {
-            Noise::Homoscedastic => Likelihood::Gaussian(Gaussian::new(1.0)?),
-            Noise::Heteroscedastic => {
-                Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
-            }
-        };
+        let network = self.network()?;
         let particles = initial_particles(&network, self.particles, SEED);
         let settings = PosteriorSettings {
             batch_size: self.batch,
             prior_precision: 2.0,
-            accumulated_batches: ring,
+            curvature,
             learn_noise: true,
             storage,
+            precision: self.network.default_precision(),
             seed: SEED,
             device: Device::Cpu,
         };
-        let posterior = Posterior::new(network, likelihood, &self.data()?, settings)?;
+        let posterior = Posterior::new(network, self.task.likelihood()?, &self.data()?, settings)?;
         Ok((posterior, particles))
     }
 }

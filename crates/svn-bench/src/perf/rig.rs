@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use svn_models::posterior::Posterior;
-use svn_models::stein::{Sampler, SolveInfo, State};
+use svn_models::stein::{Method, Sampler, SolveInfo, State};
 
 use super::case::Case;
 use super::error::PerfError;
@@ -34,14 +34,16 @@ pub(super) struct Stepped {
 impl Rig {
     pub fn new(case: &Case) -> Result<Self, PerfError> {
         let id = case.id();
-        let (posterior, particles) =
-            case.problem
-                .build(case.ring, case.row_storage())
-                .map_err(|source| PerfError::Case {
-                    case: id.clone(),
-                    source: Box::new(source),
-                })?;
-        let sampler = Sampler::new(case.method()).map_err(PerfError::part(&id, "settings"))?;
+        let curvature = case.newton.map(|newton| newton.curvature);
+        let (posterior, particles) = case
+            .problem
+            .build(curvature.unwrap_or_default(), case.row_storage())
+            .map_err(|source| PerfError::Case {
+                case: id.clone(),
+                source: Box::new(source),
+            })?;
+        let method = case.method(posterior.network());
+        let sampler = Sampler::new(method).map_err(PerfError::part(&id, "settings"))?;
         let state = sampler
             .init(particles, super::problem::SEED)
             .map_err(PerfError::part(&id, "start"))?;
@@ -51,6 +53,10 @@ impl Rig {
             state,
             target: Timed::new(posterior),
         })
+    }
+
+    pub fn method(&self) -> &Method {
+        self.sampler.method()
     }
 
     pub fn step(&mut self, counter: Counter) -> Result<Stepped, PerfError> {

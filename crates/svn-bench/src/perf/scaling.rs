@@ -4,12 +4,12 @@
 //! Every point is a process of its own, one thread: its median step and its peak memory.
 
 use serde::{Deserialize, Serialize};
+use svn_models::fit::{NoiseModel, Task};
 use svn_models::stein::{Coupling, Solver};
 
 use super::case::{CG, Case, Interaction, PRECONDITIONED, RING, Shape, Storage};
 use super::child::{self, Order};
 use super::error::PerfError;
-use super::problem::Noise;
 use super::statistics::{Fit, power_law};
 
 /// All series.
@@ -76,22 +76,19 @@ fn lines(quick: bool) -> Vec<(&'static str, String, Vec<Place>)> {
         problems.push(("particles", particles as f64, problem));
     }
     for width in shorten(&[25, 50, 100, 200]) {
-        let problem = super::Problem {
-            hidden: vec![width, width],
-            ..base.clone()
-        };
+        let problem = super::Problem::mlp(base.features, &[width, width]);
         problems.push(("dimension", problem.dim() as f64, problem));
     }
     for rows in shorten(&[8, 16, 32, 64, 128]) {
         // One output up to 32 rows, two from there on.
         let (batch, noise) = if rows > 32 {
-            (rows / 2, Noise::Heteroscedastic)
+            (rows / 2, NoiseModel::Heteroscedastic)
         } else {
-            (rows, Noise::Homoscedastic)
+            (rows, NoiseModel::Homoscedastic)
         };
         let problem = super::Problem {
             batch,
-            noise,
+            task: Task::Regression(noise),
             ..base.clone()
         };
         problems.push(("rows", rows as f64, problem));
@@ -263,7 +260,9 @@ mod tests {
                 "{label}"
             );
             for (_, case) in places {
-                case.method().validate().unwrap();
+                case.method(&case.problem.network().unwrap())
+                    .validate()
+                    .unwrap();
             }
         }
     }
