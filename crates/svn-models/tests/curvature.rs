@@ -412,7 +412,12 @@ fn sampled_curvature_is_unbiased_and_the_same_when_evaluated_again() {
 
 #[test]
 fn single_precision_is_the_same_to_seven_digits() {
-    for family in FAMILIES {
+    for (family, storage) in [
+        (CurvatureFamily::Full, RowStorage::WrittenOut),
+        (CurvatureFamily::Full, RowStorage::ByLayer),
+        (CurvatureFamily::Diag, RowStorage::ByLayer),
+        (CurvatureFamily::Kfac, RowStorage::ByLayer),
+    ] {
         let likelihood = likelihoods()[0];
         let build = |precision| {
             let settings = PosteriorSettings {
@@ -420,7 +425,7 @@ fn single_precision_is_the_same_to_seven_digits() {
                 prior_precision: PRIOR,
                 curvature: settings(family, 2),
                 learn_noise: false,
-                storage: RowStorage::WrittenOut,
+                storage,
                 precision,
                 seed: SEED,
                 device: tch::Device::Cpu,
@@ -440,6 +445,52 @@ fn single_precision_is_the_same_to_seven_digits() {
             for (a, b) in a.iter().zip(&b) {
                 assert_close(a, b, 1e-5, &format!("{family:?}"));
             }
+        }
+    }
+}
+
+/// A noise that is learned re-weights what older batches left, rows and averages alike: with the prior taken out, two
+/// noise levels give curvatures in the ratio of their weights.
+#[test]
+fn older_batches_follow_the_noise() {
+    for family in FAMILIES {
+        let settings = PosteriorSettings {
+            batch_size: 4,
+            prior_precision: PRIOR,
+            // The second batch adds nothing, and factors stay as they are.
+            curvature: CurvatureSettings {
+                every: 100,
+                refresh: 100,
+                ..settings(family, 3)
+            },
+            learn_noise: true,
+            storage: RowStorage::ByLayer,
+            precision: Precision::Double,
+            seed: SEED,
+            device: tch::Device::Cpu,
+        };
+        let likelihood = likelihoods()[0];
+        let network = network(likelihood);
+        let mut target = Posterior::new(network, likelihood, &data(), settings).unwrap();
+        let particles = initial_particles(target.network(), PARTICLES, 5);
+        let mut seen = Vec::new();
+        // Steps 0 and 3: Kronecker factors are decomposed at 1 and 2 as well, from the same batch.
+        for _ in 0..4 {
+            target.next_batch().unwrap();
+            let weight = target.likelihood().curvature_weight();
+            let data_part = |h: Array2<f64>| {
+                let dim = h.nrows();
+                (h - Array2::<f64>::eye(dim) * PRIOR) / weight
+            };
+            let unweighted: Vec<_> = dense(&mut target, &particles)
+                .into_iter()
+                .map(data_part)
+                .collect();
+            seen.push((weight, unweighted));
+        }
+        assert_ne!(seen[0].0, seen[3].0, "the noise was learned");
+        for (a, b) in seen[3].1.iter().zip(&seen[0].1) {
+            assert_close(a, b, ROUNDING, &format!("{family:?}"));
         }
     }
 }

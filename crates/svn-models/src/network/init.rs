@@ -2,10 +2,14 @@
 //!
 //! ```text
 //! last layer, fan-in m                          W ~ N(0, 1/m)
-//! before a sigmoid, fan-in m and fan-out k      W ~ N(0, 2/(m + k))
+//! before a sigmoid, fan-in m and fan-out k      W ~ N(0, 16 · 2/(m + k))
 //! any other layer                               W ~ N(0, 2/m)
-//! biases                                        uniform on ±1/√m
+//! biases                                        uniform on ±1/√m, behind a sigmoid minus ½ Σ_inputs W
 //! ```
+//!
+//! Since `σ(z) = ½ + ½ tanh(z/2)`, weights four times Glorot's and biases that take the mean ½ out make a sigmoid layer
+//! start as a tanh layer; with smaller weights, or with the ½ left in, deep sigmoid networks stay long where all inputs
+//! give the same output.
 //!
 //! Particle `p` draws from stream `p` of the seed, so that the first particles of a larger ensemble are those of a
 //! smaller one.
@@ -14,7 +18,7 @@
 //! - X. Glorot, Y. Bengio, *Understanding the difficulty of training deep feedforward neural networks* (2010).
 //! - K. He et al., *Delving deep into rectifiers* (2015).
 
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView1, Axis, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal, Uniform};
@@ -29,6 +33,8 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
         rng.set_stream(p as u64);
         let mut followers = followers(network).into_iter();
         let mut fan_in = 1.0f64;
+        let mut behind_sigmoid = false;
+        let mut offsets = Vec::new();
         for block in layout.blocks() {
             if let [outputs, inputs @ ..] = block.shape()
                 && !inputs.is_empty()
@@ -36,8 +42,9 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
                 fan_in = inputs.iter().product::<usize>().max(1) as f64;
                 let window: usize = inputs[1..].iter().product();
                 let fan_out = (outputs * window) as f64;
-                let variance = match followers.next().flatten() {
-                    Some(Activation::Sigmoid) => 2.0 / (fan_in + fan_out),
+                let follower = followers.next().flatten();
+                let variance = match follower {
+                    Some(Activation::Sigmoid) => 32.0 / (fan_in + fan_out),
                     Some(_) => 2.0 / fan_in,
                     None => 1.0 / fan_in,
                 };
@@ -45,16 +52,31 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
                     let z: f64 = StandardNormal.sample(&mut rng);
                     particle[index] = variance.sqrt() * z;
                 }
+                offsets = match behind_sigmoid {
+                    true => half_sums(particle.slice(s![block.range()]), *outputs),
+                    false => vec![0.0; *outputs],
+                };
+                behind_sigmoid = follower == Some(Activation::Sigmoid);
             } else {
                 let bound = fan_in.recip().sqrt();
-                for index in block.range() {
-                    particle[index] =
+                for (index, offset) in block.range().zip(&offsets) {
+                    let u =
                         Uniform::new_inclusive(-bound, bound).map_or(0.0, |u| u.sample(&mut rng));
+                    particle[index] = u - offset;
                 }
             }
         }
     }
     weights
+}
+
+/// `½ Σ_k W_ok` of each output.
+fn half_sums(weights: ArrayView1<'_, f64>, outputs: usize) -> Vec<f64> {
+    let fan_in = weights.len() / outputs;
+    weights
+        .axis_chunks_iter(Axis(0), fan_in)
+        .map(|row| 0.5 * row.sum())
+        .collect()
 }
 
 /// The activation behind each affine layer, before the next one; none behind the last.
@@ -84,7 +106,7 @@ mod tests {
     #[test]
     fn variances_follow_fan_in_and_fan_out() {
         for (activation, conv, hidden) in [
-            (Activation::Sigmoid, 2.0 / (150.0 + 400.0), 2.0 / 520.0),
+            (Activation::Sigmoid, 32.0 / (150.0 + 400.0), 32.0 / 520.0),
             (Activation::Relu, 2.0 / 150.0, 2.0 / 400.0),
         ] {
             let settings = LeNetSettings {
@@ -95,12 +117,38 @@ mod tests {
             let particles = initial_particles(&network, 1, 7);
             let variance = |name: &str| {
                 let range = network.layout().block(name).unwrap().range();
-                let weights = particles.slice(ndarray::s![0, range]);
+                let weights = particles.slice(s![0, range]);
                 weights.mapv(|w| w * w).mean().unwrap()
             };
             assert_relative_eq!(variance("3.weight"), conv, max_relative = 0.12);
             assert_relative_eq!(variance("7.weight"), hidden, max_relative = 0.03);
             assert_relative_eq!(variance("11.weight"), 1.0 / 84.0, max_relative = 0.2);
+        }
+    }
+
+    /// The mean activation ½ of a sigmoid layer is taken out by the next layer's biases.
+    #[test]
+    fn biases_behind_a_sigmoid_centre_its_outputs() {
+        let settings = LeNetSettings {
+            outputs: 10,
+            activation: Activation::Sigmoid,
+        };
+        let network = settings.build().unwrap();
+        let particles = initial_particles(&network, 1, 7);
+        let part = |name: &str| {
+            let range = network.layout().block(name).unwrap().range();
+            particles.slice(s![0, range]).to_vec()
+        };
+        for (layer, fan_in, centred) in [(0, 25, false), (3, 150, true), (11, 84, true)] {
+            let (weights, biases) = (
+                part(&format!("{layer}.weight")),
+                part(&format!("{layer}.bias")),
+            );
+            for (row, bias) in weights.chunks(fan_in).zip(biases) {
+                let half: f64 = row.iter().sum::<f64>() / 2.0;
+                let left = if centred { bias + half } else { bias };
+                assert!(left.abs() <= (fan_in as f64).sqrt().recip() + 1e-12);
+            }
         }
     }
 }
