@@ -69,6 +69,9 @@ pub enum Interaction {
     Curvature,
     /// RBF, curvature metric, a bandwidth so small that `K = I` to rounding, as in the published code.
     Inactive,
+    /// RBF, identity metric, a bandwidth at which the starting particles of the yacht shape have `K ≈ 0.99`: too nearly
+    /// singular for systems of single particles to stand for the joint one.
+    Strong,
 }
 
 impl Interaction {
@@ -79,17 +82,19 @@ impl Interaction {
             Self::Identity => "identity",
             Self::Curvature => "curvature",
             Self::Inactive => "inactive",
+            Self::Strong => "strong",
         }
     }
 
     fn settings(self) -> KernelSettings {
         KernelSettings {
             metric: match self {
-                Self::None | Self::Identity => Metric::Identity,
+                Self::None | Self::Identity | Self::Strong => Metric::Identity,
                 Self::Curvature | Self::Inactive => Metric::Curvature,
             },
             bandwidth: match self {
                 Self::Inactive => Bandwidth::Fixed(1e-6),
+                Self::Strong => Bandwidth::Fixed(1e5),
                 _ => Bandwidth::Median,
             },
             ..KernelSettings::default()

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use svn_models::stein::SolveRoute;
 
 use super::case::Case;
 use super::env;
@@ -27,6 +28,8 @@ pub(super) struct Order {
 pub(super) struct Answer {
     pub peak_mb: Option<f64>,
     pub median_ms: Option<f64>,
+    /// Way to the solution of the last Newton system.
+    pub route: Option<SolveRoute>,
     /// From the first line of this program to the end of the first step.
     pub first_step_ms: Option<f64>,
 }
@@ -83,6 +86,7 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
         return Ok(Answer {
             peak_mb: env::peak_mb(),
             median_ms: None,
+            route: None,
             first_step_ms: None,
         });
     };
@@ -97,18 +101,23 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
         return Ok(Answer {
             peak_mb: env::peak_mb(),
             median_ms: None,
+            route: None,
             first_step_ms: Some(first_step_ms),
         });
     }
     let warm = warm_up(&mut rig, case, counter)?;
     let steps = ((order.budget_ms / warm) as usize).clamp(3, 100);
     let mut times = Vec::with_capacity(steps);
+    let mut route = None;
     for _ in 0..steps {
-        times.push(rig.step(counter)?.step_ms);
+        let step = rig.step(counter)?;
+        times.push(step.step_ms);
+        route = step.solve.map(|solve| solve.route);
     }
     Ok(Answer {
         peak_mb: env::peak_mb(),
         median_ms: Spread::of(&times).map(|spread| spread.median),
+        route,
         first_step_ms: Some(first_step_ms),
     })
 }

@@ -158,6 +158,7 @@ mod tests {
             x,
             step_ms,
             peak_mb: Some(3.0 * x),
+            route: None,
         };
         let line = |label: &str| Series {
             axis: "particles".to_owned(),

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use svn_models::fit::{NoiseModel, Task};
-use svn_models::stein::{Coupling, Solver};
+use svn_models::stein::{Coupling, SolveRoute, Solver};
 
 use super::case::{CG, Case, Interaction, PRECONDITIONED, RING, Shape, Storage};
 use super::child::{self, Order};
@@ -46,6 +46,8 @@ pub struct Point {
     pub step_ms: f64,
     /// Peak resident memory in MB above that of a process without a case.
     pub peak_mb: Option<f64>,
+    /// Way to the solution of the Newton system; `null` for SVGD.
+    pub route: Option<SolveRoute>,
 }
 
 /// A case at a position of an axis.
@@ -112,11 +114,12 @@ fn lines(quick: bool) -> Vec<(&'static str, String, Vec<Place>)> {
     for ring in shorten(&[1, 2, 4, 8, 16, 32]) {
         let unknowns = (base.particles * base.batch * ring) as f64;
         let svn = |coupling| {
-            let kernel = Interaction::Curvature;
+            // Close particles: the direct solver must not get by with one system a particle.
+            let kernel = Interaction::Strong;
             Case::svn("crossover", base.clone(), coupling, ring, kernel)
         };
         for (label, solver) in [
-            ("reduced dense", Solver::Direct),
+            ("direct", Solver::Direct),
             ("preconditioned CG", PRECONDITIONED),
             ("CG, 50 iterations", CG),
         ] {
@@ -179,6 +182,7 @@ pub(super) fn measure(
                 x,
                 step_ms: answer.median_ms.unwrap_or(f64::NAN),
                 peak_mb,
+                route: answer.route,
             });
         }
         progress(&format!("{axis}: {label}"));
@@ -202,19 +206,21 @@ fn fit(points: &[Point], value: impl Fn(&Point) -> Option<f64>) -> Option<Fit> {
     power_law(&pairs)
 }
 
-/// First position from which on the dense route is slower than the preconditioned iterations.
+/// First position from which on the dense reduced system is slower than the preconditioned iterations.
 fn crossover(series: &[Series]) -> Option<f64> {
     let line = |label: &str| {
         series
             .iter()
             .find(|line| line.axis == "crossover" && line.label == label)
     };
-    let (dense, iterative) = (line("reduced dense")?, line("preconditioned CG")?);
+    let (dense, iterative) = (line("direct")?, line("preconditioned CG")?);
     let pairs: Vec<_> = dense.points.iter().zip(&iterative.points).collect();
     let losing = pairs
         .iter()
         .rev()
-        .take_while(|(dense, iterative)| dense.step_ms > iterative.step_ms)
+        .take_while(|(dense, iterative)| {
+            dense.route == Some(SolveRoute::Reduced) && dense.step_ms > iterative.step_ms
+        })
         .count();
     let first = pairs.len() - losing;
     pairs.get(first).map(|(dense, _)| dense.x)
@@ -229,6 +235,7 @@ mod tests {
             x: 10.0 * (i + 1) as f64,
             step_ms,
             peak_mb: None,
+            route: Some(SolveRoute::Reduced),
         });
         Series {
             axis: "crossover".to_owned(),
@@ -242,7 +249,7 @@ mod tests {
     #[test]
     fn the_crossover_is_where_the_dense_route_loses_for_good() {
         let iterative = series("preconditioned CG", &[2.0, 2.0, 2.0, 2.0]);
-        let found = |times: &[f64]| crossover(&[series("reduced dense", times), iterative.clone()]);
+        let found = |times: &[f64]| crossover(&[series("direct", times), iterative.clone()]);
         assert_eq!(found(&[1.0, 3.0, 1.0, 4.0]), Some(40.0));
         assert_eq!(found(&[1.0, 1.0, 3.0, 4.0]), Some(30.0));
         assert_eq!(found(&[1.0, 1.0, 1.0, 1.0]), None);
