@@ -14,12 +14,15 @@ use super::measure::{Counter, warm_up, with_threads};
 use super::rig::Rig;
 use super::statistics::Spread;
 
+/// A first step above this is followed by a single one.
+const SLOW_MS: f64 = 1000.0;
+
 /// What the process is to run; nothing at all for the memory of the libraries alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Order {
     pub case: Option<Case>,
     pub threads: usize,
-    /// Time for steps after the warm-up, in milliseconds; at least three steps are taken. Zero to learn the memory alone.
+    /// Time for steps after the warm-up, in milliseconds; at least three steps are taken, one where steps are slow. Zero to learn the memory alone.
     pub budget_ms: f64,
 }
 
@@ -91,7 +94,7 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
         });
     };
     let mut rig = Rig::new(case)?;
-    rig.step(counter)?;
+    let first = rig.step(counter)?.step_ms;
     let first_step_ms = start.elapsed().as_secs_f64() * 1e3;
     if order.budget_ms == 0.0 {
         // Memory alone: the most is in use once the ring is full.
@@ -105,8 +108,13 @@ fn run(order: &Order, start: Instant, counter: Counter) -> Result<Answer, PerfEr
             first_step_ms: Some(first_step_ms),
         });
     }
-    let warm = warm_up(&mut rig, case, counter)?;
-    let steps = ((order.budget_ms / warm) as usize).clamp(3, 100);
+    // What takes seconds has no use of a warm-up: storage is of full size from the first step on.
+    let steps = if first > SLOW_MS {
+        1
+    } else {
+        let warm = warm_up(&mut rig, case, counter)?;
+        ((order.budget_ms / warm) as usize).clamp(3, 100)
+    };
     let mut times = Vec::with_capacity(steps);
     let mut route = None;
     for _ in 0..steps {

@@ -50,6 +50,9 @@ pub struct Point {
     pub route: Option<SolveRoute>,
 }
 
+/// A line ends at the first step above this: the exponent is clear by then.
+const LAST_MS: f64 = 2000.0;
+
 /// A case at a position of an axis.
 type Place = (f64, Case);
 
@@ -178,12 +181,16 @@ pub(super) fn measure(
                 .peak_mb
                 .zip(empty_mb)
                 .map(|(peak, empty)| (peak - empty).max(0.0));
+            let step_ms = answer.median_ms.unwrap_or(f64::NAN);
             points.push(Point {
                 x,
-                step_ms: answer.median_ms.unwrap_or(f64::NAN),
+                step_ms,
                 peak_mb,
                 route: answer.route,
             });
+            if step_ms > LAST_MS {
+                break;
+            }
         }
         progress(&format!("{axis}: {label}"));
         series.push(Series {
