@@ -34,13 +34,19 @@ pub enum Command {
     /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
     /// options. Data sets named by `--dataset` or `--all` are fetched where needed.
     BenchUci(PassedOn),
+    /// Measure time, memory and operation counts of one step of each method
+    ///
+    /// Everything after `perf` goes to the suite; `cargo xtask perf -- --help` lists its options. `--quick` is a smoke
+    /// test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with `--python PATH` (repeated)
+    /// instead of python3.
+    Perf(PassedOn),
     /// Run all tests of the workspace; ARGS go to `cargo test`
     Test(TestArgs),
     /// Formatting, clippy and documentation, warnings denied
     Lint,
     /// Check that the crates depend on each other one way only
     Graph,
-    /// lint, graph and test
+    /// lint, graph, test and perf --quick
     Ci,
 }
 

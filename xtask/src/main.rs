@@ -12,6 +12,7 @@ mod fetch;
 mod graph;
 mod lint;
 mod paths;
+mod perf;
 mod process;
 mod setup;
 mod test;
@@ -38,6 +39,7 @@ fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Doctor => doctor::run(&place, offline),
         cli::Command::FetchData(args) => fetch::run(&place, &args, offline),
         cli::Command::BenchUci(args) => bench::run(&place, &args.args, offline),
+        cli::Command::Perf(args) => perf::run(&place, &args.args, offline),
         cli::Command::Test(args) => test::run(&place, &args.args, offline),
         cli::Command::Lint => lint::run(&place, offline),
         cli::Command::Graph => graph::run(&place),

@@ -10,6 +10,7 @@ pub mod data;
 pub mod doctor;
 pub mod experiment;
 pub mod metrics;
+pub mod perf;
 pub mod plot;
 pub mod record;
 pub mod report;

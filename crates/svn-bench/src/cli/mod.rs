@@ -3,10 +3,12 @@
 mod args;
 mod bench_uci;
 mod doctor;
-mod print;
+pub(crate) mod print;
 mod progress;
 mod table;
 mod tune;
+
+pub(crate) use table::render;
 
 use std::ffi::OsString;
 
@@ -46,7 +48,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, runner: RunnerFactory<
 }
 
 /// Help and version as they are; anything else as one line.
-fn usage(error: &clap::Error) -> u8 {
+pub(crate) fn usage(error: &clap::Error) -> u8 {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 /// A line on standard output. A closed pipe is no reason to stop: the results are on disk.
-pub(super) fn out(line: impl std::fmt::Display) {
+pub(crate) fn out(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 /// A line on standard error.
-pub(super) fn error(line: impl std::fmt::Display) {
+pub(crate) fn error(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table};
 use crate::report::Grid;
 
 /// Numbers to the right; never wrapped, so that lines can be searched.
-pub(super) fn render(grid: &Grid) -> String {
+pub(crate) fn render(grid: &Grid) -> String {
     let mut table = Table::new();
     table
         .load_style(UTF8_FULL_CONDENSED)

@@ -47,7 +47,7 @@ pub fn figures(
 }
 
 /// Colours that stay apart for colour-blind readers (Okabe and Ito), in the order of methods.
-const PALETTE: [RGBColor; 7] = [
+pub(crate) const PALETTE: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
