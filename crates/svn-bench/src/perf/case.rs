@@ -4,9 +4,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use svn_models::curvature::Sequential;
 use svn_models::network::last_layer;
-use svn_models::posterior::{
-    CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, RowStorage,
-};
+use svn_models::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Solver,
 };
@@ -102,34 +100,6 @@ impl Interaction {
     }
 }
 
-/// How curvature rows are kept; see [`RowStorage`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Storage {
-    /// As layer inputs and cotangents.
-    ByLayer,
-    /// Written out.
-    WrittenOut,
-}
-
-impl Storage {
-    /// What `svn_models::fit` chooses.
-    fn usual(coupling: Coupling) -> Self {
-        match coupling {
-            Coupling::BlockDiagonal => Self::WrittenOut,
-            _ => Self::ByLayer,
-        }
-    }
-
-    /// Name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ByLayer => "by-layer",
-            Self::WrittenOut => "written-out",
-        }
-    }
-}
-
 /// The second-order part of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,8 +110,6 @@ pub struct SecondOrder {
     pub coupling: Coupling,
     /// How it is solved.
     pub solver: Solver,
-    /// How rows of Full curvature are kept.
-    pub storage: Storage,
 }
 
 /// What is measured: a method with its settings on a problem.
@@ -206,7 +174,6 @@ impl Case {
                 },
                 coupling,
                 solver: Solver::Auto,
-                storage: Storage::usual(coupling),
             }),
             ..Self::first_order(shape, problem, kernel)
         }
@@ -222,11 +189,6 @@ impl Case {
     /// The same with another solver.
     pub fn with_solver(self, solver: Solver) -> Self {
         self.with(|newton| newton.solver = solver)
-    }
-
-    /// The same with rows kept otherwise.
-    pub fn with_storage(self, storage: Storage) -> Self {
-        self.with(|newton| newton.storage = storage)
     }
 
     /// The same with other curvature.
@@ -259,9 +221,6 @@ impl Case {
             id += &format!("/{hessian}/{coupling}/ring-{ring}/{kernel}");
             if newton.solver_name() != "auto" {
                 id += &format!("/{}", newton.solver_name());
-            }
-            if newton.storage != Storage::usual(newton.coupling) {
-                id += &format!("/{}", newton.storage.name());
             }
             if let CurvatureRoot::Sampled(samples) = newton.curvature.root {
                 id += &format!("/sampled-{samples}");
@@ -298,14 +257,6 @@ impl Case {
                 rest: step,
             },
             _ => Method::Svn(newton),
-        }
-    }
-
-    /// The same for `svn-models`.
-    pub(super) fn row_storage(&self) -> RowStorage {
-        match self.newton.map(|newton| newton.storage) {
-            Some(Storage::WrittenOut) => RowStorage::WrittenOut,
-            _ => RowStorage::ByLayer,
         }
     }
 }
@@ -377,10 +328,6 @@ pub fn cases(shape: Shape) -> Vec<Case> {
     if shape == Shape::Yacht {
         for coupling in [Coupling::BlockDiagonal, Coupling::Gram] {
             cases.push(svn(coupling, RING, Interaction::Curvature).with_solver(CG));
-        }
-        for ring in [1, RING] {
-            let joint = svn(Coupling::Gram, ring, Interaction::Curvature);
-            cases.push(joint.with_storage(Storage::WrittenOut));
         }
     }
     cases

@@ -166,7 +166,6 @@ fn summary(case: &Case, threads: usize, steps: &[Stepped], pieces: &Pieces) -> C
         coupling: newton(|newton| newton.coupling.name()),
         solver: newton(|newton| newton.solver_name()),
         kernel: case.kernel.name().to_owned(),
-        storage: newton(|newton| newton.storage.name()),
         ring: case.newton.map(|_| case.ring()),
         particles: case.problem.particles,
         dim: case.problem.dim(),

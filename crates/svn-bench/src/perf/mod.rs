@@ -33,7 +33,7 @@ mod statistics;
 mod table;
 mod timed;
 
-pub use case::{Case, Interaction, RING, SecondOrder, Shape, Storage, cases};
+pub use case::{Case, Interaction, RING, SecondOrder, Shape, cases};
 pub use error::PerfError;
 pub use estimate::Estimate;
 pub use limits::{LIMITS, Limit};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use svn_models::posterior::CurvatureFamily;
 use svn_models::stein::{SolveInfo, SolveRoute, SolveStatus};
 
-use super::case::{Case, Storage};
+use super::case::Case;
 use super::env::Environment;
 use super::estimate::Estimate;
 use super::peers::Peer;
@@ -50,8 +50,6 @@ pub struct CaseResult {
     pub solver: Option<String>,
     /// `none`, `identity`, `curvature` or `inactive`.
     pub kernel: String,
-    /// `by-layer` or `written-out`.
-    pub storage: Option<String>,
     /// Batches whose curvature rows are kept.
     pub ring: Option<usize>,
     /// `N`.
@@ -147,7 +145,7 @@ pub struct Operations {
     pub factors: Option<usize>,
     /// Flops of the Gram matrices of that size if they are formed anew, in millions: `size² d`, and `N` of them where
     /// particles are solved one by one; `null` unless rows are written out.
-    pub gram_mflop: Option<f64>,
+    pub factor_mflop: Option<f64>,
 }
 
 impl Operations {
@@ -169,8 +167,7 @@ impl Operations {
             size: solve.size,
             products: pieces.products,
             factors: pieces.factors,
-            gram_mflop: (full && newton.storage == Storage::WrittenOut)
-                .then(|| many * size * size * case.problem.dim() as f64 * 1e-6),
+            factor_mflop: full.then(|| many * size.powi(3) / 3.0 * 1e-6),
         })
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! score        target.score_into                           forward and backward pass
 //! kernel       KernelGram::update, svgd_into               kernel matrix, metric, field
-//! solve        SvnSystem::new, solve_into                  Newton system, one RowGram throughout
+//! solve        SvnSystem::new, solve_into                  Newton system, one Scratch throughout
 //! diagnostics  kernel_stein_discrepancy, effective_dimension
 //! ```
 //!
@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use ndarray::{Array1, Array2, Axis};
 use svn_models::stein::{
-    Curvature, Curved, KernelGram, KernelView, Method, Newton, RowGram, Score, SvnSystem,
+    Curvature, Curved, KernelGram, KernelView, Method, Newton, Score, Scratch, SvnSystem,
     effective_dimension, kernel_stein_discrepancy, svgd_into,
 };
 
@@ -51,7 +51,7 @@ struct Arrays {
     field: Array2<f64>,
     alpha: Array2<f64>,
     gram: KernelGram,
-    rows: RowGram,
+    scratch: Scratch,
 }
 
 pub(super) fn measure(rig: &mut Rig, repeats: usize) -> Result<Pieces, PerfError> {
@@ -65,7 +65,7 @@ pub(super) fn measure(rig: &mut Rig, repeats: usize) -> Result<Pieces, PerfError
         field: zeros(),
         alpha: zeros(),
         gram: KernelGram::new(n, d),
-        rows: RowGram::default(),
+        scratch: Scratch::default(),
     };
     let method = rig.method().clone();
     // The coordinates of the Newton system where they are a part of all.
@@ -193,7 +193,7 @@ impl Arrays {
                 damping,
                 ridge,
             )?
-            .solve_into(field, newton.solver, &mut self.rows, out)
+            .solve_into(field, newton.solver, &mut self.scratch, out)
         };
         match part {
             None => solve(self.gram.view(), self.field.view(), self.alpha.view_mut())?,

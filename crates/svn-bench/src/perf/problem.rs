@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use svn_models::curvature::{Activation, Sequential};
 use svn_models::fit::{NoiseModel, Task};
 use svn_models::network::{NetworkSettings, initial_particles};
-use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings, RowStorage};
+use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::{ModelError, Rows};
 use tch::Device;
 
@@ -153,7 +153,6 @@ impl Problem {
     pub(super) fn build(
         &self,
         curvature: CurvatureSettings,
-        storage: RowStorage,
     ) -> Result<(Posterior, Array2<f64>), ModelError> {
         let network = self.network()?;
         let particles = initial_particles(&network, self.particles, SEED);
@@ -162,7 +161,6 @@ impl Problem {
             prior_precision: 2.0,
             curvature,
             learn_noise: true,
-            storage,
             precision: self.network.default_precision(),
             seed: SEED,
             device: Device::Cpu,

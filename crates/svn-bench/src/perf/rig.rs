@@ -35,13 +35,13 @@ impl Rig {
     pub fn new(case: &Case) -> Result<Self, PerfError> {
         let id = case.id();
         let curvature = case.newton.map(|newton| newton.curvature);
-        let (posterior, particles) = case
-            .problem
-            .build(curvature.unwrap_or_default(), case.row_storage())
-            .map_err(|source| PerfError::Case {
-                case: id.clone(),
-                source: Box::new(source),
-            })?;
+        let (posterior, particles) =
+            case.problem
+                .build(curvature.unwrap_or_default())
+                .map_err(|source| PerfError::Case {
+                    case: id.clone(),
+                    source: Box::new(source),
+                })?;
         let method = case.method(posterior.network());
         let sampler = Sampler::new(method).map_err(PerfError::part(&id, "settings"))?;
         let state = sampler

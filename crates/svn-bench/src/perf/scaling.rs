@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use svn_models::fit::{NoiseModel, Task};
 use svn_models::stein::{Coupling, SolveRoute, Solver};
 
-use super::case::{CG, Case, Interaction, PRECONDITIONED, RING, Shape, Storage};
+use super::case::{CG, Case, Interaction, PRECONDITIONED, RING, Shape};
 use super::child::{self, Order};
 use super::error::PerfError;
 use super::statistics::{Fit, power_law};
@@ -126,9 +126,7 @@ fn lines(quick: bool) -> Vec<(&'static str, String, Vec<Place>)> {
             ("preconditioned CG", PRECONDITIONED),
             ("CG, 50 iterations", CG),
         ] {
-            let case = svn(Coupling::Gram)
-                .with_storage(Storage::WrittenOut)
-                .with_solver(solver);
+            let case = svn(Coupling::Gram).with_solver(solver);
             add(&mut lines, "crossover", label, (unknowns, case));
         }
         let by_layer = svn(Coupling::Gram);
@@ -226,7 +224,7 @@ fn crossover(series: &[Series]) -> Option<f64> {
         .iter()
         .rev()
         .take_while(|(dense, iterative)| {
-            dense.route == Some(SolveRoute::Reduced) && dense.step_ms > iterative.step_ms
+            dense.route == Some(SolveRoute::Decoupled) && dense.step_ms > iterative.step_ms
         })
         .count();
     let first = pairs.len() - losing;
@@ -242,7 +240,7 @@ mod tests {
             x: 10.0 * (i + 1) as f64,
             step_ms,
             peak_mb: None,
-            route: Some(SolveRoute::Reduced),
+            route: Some(SolveRoute::Decoupled),
         });
         Series {
             axis: "crossover".to_owned(),
