@@ -16,8 +16,8 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_stein::{
-    Bandwidth, Coupling, FirstOrder, KernelSettings, Lift, Method, Metric, Newton, Sampler, Stop,
-    run,
+    Bandwidth, Coupling, Damping, FirstOrder, KernelSettings, Lift, Method, Metric, Newton,
+    Sampler, Stop, run,
 };
 
 const PANEL: f64 = 260.0;
@@ -43,7 +43,7 @@ fn main() -> anyhow::Result<()> {
         },
         coupling: Coupling::BlockDiagonal,
         lift: Lift::Particle,
-        ridge: 1e-2,
+        damping: Damping::Constant(3.0),
         ..Newton::default()
     });
     let contours = contours(&[0.5, 2.0, 5.0]);

@@ -47,7 +47,7 @@ impl FirstOrder {
 /// | `kernel` | RBF, curvature metric, median | interaction | [`KernelSettings`] |
 /// | `coupling` | `block-repulsion` | blocks of the Hessian kept | [`Coupling`] |
 /// | `solver` | `auto` | how the system is solved | [`Solver`] |
-/// | `ridge` | 1e-6 | `ρ = ridge · μ / N` for nearly singular `K` | ≥ 0 |
+/// | `ridge` | 1e-6 | added to the eigenvalues of `K²`, for nearly singular `K` | ≥ 0 |
 /// | `rate` | 1, constant | step size `ε` | > 0 |
 /// | `damping` | constant 0 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
 /// | `trust_region` | none | bound in nats on `ε² V_mᵀ H_m V_m` | > 0 |
@@ -61,7 +61,7 @@ pub struct Newton {
     pub coupling: Coupling,
     /// How the system is solved.
     pub solver: Solver,
-    /// Relative ridge.
+    /// Ridge, relative to the eigenvalues of `K²`.
     pub ridge: f64,
     /// Step size.
     pub rate: Rate,

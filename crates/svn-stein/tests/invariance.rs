@@ -86,14 +86,14 @@ fn newton_with_the_curvature_metric_is_affine_invariant_and_the_others_rotation_
         );
         let expected = plain.dot(&b.t());
         let error = (&moved - &expected).mapv(f64::abs).sum() / expected.mapv(f64::abs).sum();
-        // The ridge is not affine invariant: it is set to 1e-12 here, and its influence is of that order times cond(K²).
+        // Rounding, times the condition number of the map squared and of the system.
         assert!(error < 1e-6, "{name}: relative difference {error}");
     };
     for coupling in COUPLINGS {
         for bandwidth in [Bandwidth::Median, Bandwidth::Dimension] {
             let mut settings = newton(coupling, Metric::Curvature);
             settings.kernel.bandwidth = bandwidth;
-            settings.ridge = 1e-12;
+            settings.ridge = 1e-3;
             settings.rate = Rate::constant(0.3);
             check(
                 &format!("svn {coupling:?} {bandwidth:?}"),

@@ -219,7 +219,8 @@ fn ssvn_samples_the_hybrid_rosenbrock() {
     let found = [x, y, xx - x * x, yy - y * y, xy - x * y];
     eprintln!("hybrid Rosenbrock: {found:?}");
     // 20 particles over 5500 steps of correlation time about 2/ε = 40: some 2700 draws, fewer for the tail of y. Standard
-    // errors 0.02, 0.05, 0.03, 0.4, 0.1; the rest of the bounds is for the bias of a step of 0.05 and of the ridge.
+    // errors 0.02, 0.05, 0.03, 0.4, 0.1; the rest of the bounds is for the bias of a step of 0.05 and of
+    // the missing divergence.
     for (name, found, expected, bound) in [
         ("mean x", found[0], 1.0, 0.15),
         ("mean y", found[1], 2.0, 0.4),

@@ -45,7 +45,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
         })
     };
     let before = blas_threads();
-    // A fixed bandwidth far too large: the nearly singular kernel matrix takes the fully reduced route.
+    // The second bandwidth is far too large, and its kernel matrix nearly singular.
     for (kernel, bandwidth) in [
         (Kernel::Rbf, Bandwidth::Median),
         (Kernel::Rbf, Bandwidth::Fixed(1e10)),

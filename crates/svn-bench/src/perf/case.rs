@@ -65,11 +65,8 @@ pub enum Interaction {
     Identity,
     /// RBF, curvature metric, median bandwidth.
     Curvature,
-    /// RBF, curvature metric, a bandwidth so small that `K = I` to rounding, as in the published code.
+    /// RBF, identity metric, a bandwidth so small that `K = I` to rounding: what the published code's constant one does.
     Inactive,
-    /// RBF, identity metric, a bandwidth at which the starting particles of the yacht shape have `K ≈ 0.99`: too nearly
-    /// singular for systems of single particles to stand for the joint one.
-    Strong,
 }
 
 impl Interaction {
@@ -80,19 +77,17 @@ impl Interaction {
             Self::Identity => "identity",
             Self::Curvature => "curvature",
             Self::Inactive => "inactive",
-            Self::Strong => "strong",
         }
     }
 
     fn settings(self) -> KernelSettings {
         KernelSettings {
             metric: match self {
-                Self::None | Self::Identity | Self::Strong => Metric::Identity,
-                Self::Curvature | Self::Inactive => Metric::Curvature,
+                Self::None | Self::Identity | Self::Inactive => Metric::Identity,
+                Self::Curvature => Metric::Curvature,
             },
             bandwidth: match self {
                 Self::Inactive => Bandwidth::Fixed(1e-6),
-                Self::Strong => Bandwidth::Fixed(1e5),
                 _ => Bandwidth::Median,
             },
             ..KernelSettings::default()
@@ -132,8 +127,8 @@ pub(super) const CG: Solver = Solver::Cg {
     max_iterations: 50,
 };
 
-/// Preconditioned iterations as [`Solver::Auto`] would run them.
-pub(super) const PRECONDITIONED: Solver = Solver::Preconditioned {
+/// CG as [`Solver::Auto`] would run it where the factors are too large.
+pub(super) const CG_TO_TOLERANCE: Solver = Solver::Cg {
     tolerance: 1e-6,
     max_iterations: 200,
 };

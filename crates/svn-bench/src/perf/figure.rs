@@ -15,7 +15,7 @@ const FIGURES: [(&str, &str, bool); 4] = [
     ("particles", "particles N", true),
     ("dimension", "dimension d", true),
     ("rows", "batch × outputs", true),
-    ("crossover", "unknowns N R of the reduced system", false),
+    ("crossover", "curvature rows R of a particle", false),
 ];
 
 /// A line of a panel: label with exponent, and points.

@@ -143,8 +143,8 @@ pub struct Operations {
     pub products: Option<usize>,
     /// Factors of a particle's damped curvature in one solve; `null` likewise.
     pub factors: Option<usize>,
-    /// Flops of the Gram matrices of that size if they are formed anew, in millions: `size² d`, and `N` of them where
-    /// particles are solved one by one; `null` unless rows are written out.
+    /// Flops of the Cholesky factors, in millions: `size³ / 3`, and `N` of them where particles are solved one by one; `null`
+    /// for other families than Full.
     pub factor_mflop: Option<f64>,
 }
 
