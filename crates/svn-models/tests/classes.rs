@@ -112,7 +112,10 @@ fn last_layer_curvature_is_the_hessian_by_finite_differences_of_the_score() {
             .curvature_into(particles.view(), density.view_mut(), score.view_mut())
             .unwrap()
         {
-            Curvature::Factored(curvature) => curvature.operator(0).to_dense(),
+            Curvature::LowRank(low) => {
+                let rows = low.rows.written_out(0);
+                rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(rows.ncols()) * low.shift
+            }
             other => panic!("{other:?}"),
         };
         let indices = last_layer(target.network()).indices();

@@ -114,7 +114,7 @@ fn lines(quick: bool) -> Vec<(&'static str, String, Vec<Place>)> {
             add(&mut lines, axis, label, (x, case));
         }
     }
-    for ring in shorten(&[1, 4, 16, 64, 128, 256]) {
+    for ring in shorten(&[1, 4, 16, 32, 64]) {
         let rows = (base.batch * ring) as f64;
         let svn = |coupling| {
             Case::svn(

@@ -54,7 +54,7 @@ pub(super) fn solve(
     let (n, d) = system.shape();
     let rank = rank(system.coupling, n);
     // Many particles of few coordinates: the whole system is smaller than the repulsion alone.
-    if n * d <= rank {
+    if n * d <= rank.min(super::DENSE_LIMIT) {
         return dense(system, rhs, scratch, out);
     }
     if rank <= super::REPULSION_LIMIT {

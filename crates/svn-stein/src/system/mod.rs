@@ -44,6 +44,8 @@ use crate::target::Curvature;
 
 /// Largest matrix the automatic choice factorises before it turns to an iterative solver.
 const DIRECT_LIMIT: usize = 4096;
+/// Largest `N d` at which the whole system is assembled where the repulsion has a higher rank than that.
+const DENSE_LIMIT: usize = 256;
 /// Largest repulsion rank the automatic choice factorises.
 const REPULSION_LIMIT: usize = 1024;
 
@@ -351,7 +353,7 @@ impl<'a> SvnSystem<'a> {
             };
         }
         let rank = rank(self.coupling, n);
-        if block || rank <= REPULSION_LIMIT || n * d <= rank.min(DIRECT_LIMIT) {
+        if block || rank <= REPULSION_LIMIT || n * d <= rank.min(DENSE_LIMIT) {
             Solver::Direct
         } else {
             Solver::Preconditioned {
