@@ -19,7 +19,7 @@ pub const SCHEMA: u32 = 1;
 /// Everything a run measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// [`SCHEMA`].
+    /// `SCHEMA`.
     pub schema: u32,
     /// Machine, libraries, rates.
     pub env: Environment,

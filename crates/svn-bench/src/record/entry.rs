@@ -99,7 +99,7 @@ pub(crate) fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
-    /// [`SCHEMA`].
+    /// `SCHEMA`.
     pub schema: u32,
     /// Hash of the configuration.
     pub config: String,
