@@ -11,7 +11,8 @@ use svn_stein::{
 
 #[test]
 fn results_do_not_depend_on_the_number_of_threads() {
-    let (n, d, r) = (4, 700, 150);
+    // So many rows that the factors of every coupling are shared out among the threads.
+    let (n, d, r) = (4, 700, 320);
     let start = normals(1, (n, d));
     let step = |threads: usize, coupling: Coupling, kernel: Kernel, bandwidth: Bandwidth| {
         let pool = rayon::ThreadPoolBuilder::new()
