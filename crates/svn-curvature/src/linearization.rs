@@ -54,6 +54,21 @@ impl Linearization {
         }
     }
 
+    /// The same about the first `count` samples only, for curvature from fewer samples than the gradient.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`] if there are fewer samples; otherwise what libtorch says.
+    pub fn first_samples(&self, count: usize) -> Result<Self> {
+        if count == 0 || count > self.batch() {
+            return Err(CurvatureError::Shape {
+                what: "first samples",
+                expected: format!("1 to {} of them", self.batch()),
+                found: vec![count as i64],
+            });
+        }
+        self.samples(0, count as i64)
+    }
+
     /// Network outputs, `N × b × c`.
     pub fn outputs(&self) -> &Tensor {
         &self.outputs

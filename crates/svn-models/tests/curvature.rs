@@ -513,3 +513,64 @@ fn curvature_settings_out_of_range_are_named() {
         assert_eq!(error.to_string(), expected);
     }
 }
+
+/// Batches of the same seed start with the same rows, so the first 4 of a batch of 8 are the first batch of 4.
+#[test]
+fn curvature_from_part_of_a_batch_is_that_of_the_smaller_batch_and_the_score_that_of_the_whole() {
+    for family in [
+        CurvatureFamily::Full,
+        CurvatureFamily::Diag,
+        CurvatureFamily::Kfac,
+    ] {
+        let likelihood = Likelihood::Heteroscedastic(HeteroscedasticGaussian::default());
+        let particles = initial_particles(&network(likelihood), PARTICLES, 5);
+        let part = CurvatureSettings {
+            rows: Some(4),
+            ..settings(family, 1)
+        };
+        let [mut parted, mut whole, mut smaller] = [
+            (8, part),
+            (8, settings(family, 1)),
+            (4, settings(family, 1)),
+        ]
+        .map(|(batch, settings)| posterior(likelihood, batch, settings));
+        for (a, b) in dense(&mut parted, &particles)
+            .iter()
+            .zip(&dense(&mut smaller, &particles))
+        {
+            assert_relative_eq!(a, b, epsilon = 1e-11, max_relative = 1e-11);
+        }
+        let score_of = |target: &mut Posterior| {
+            let (mut density, mut score) =
+                (Array1::zeros(PARTICLES), Array2::zeros(particles.raw_dim()));
+            target
+                .curvature_into(particles.view(), density.view_mut(), score.view_mut())
+                .unwrap();
+            score
+        };
+        assert_eq!(score_of(&mut parted), score_of(&mut whole));
+        assert_ne!(score_of(&mut parted), score_of(&mut smaller));
+    }
+}
+
+#[test]
+fn curvature_from_more_rows_than_a_batch_has_is_curvature_from_the_batch() {
+    let likelihood = Likelihood::Gaussian(Gaussian::new(0.3).unwrap());
+    let particles = initial_particles(&network(likelihood), PARTICLES, 5);
+    let more = CurvatureSettings {
+        rows: Some(1000),
+        ..settings(CurvatureFamily::Full, 1)
+    };
+    let mut more = posterior(likelihood, 4, more);
+    let mut all = posterior(likelihood, 4, settings(CurvatureFamily::Full, 1));
+    assert_eq!(dense(&mut more, &particles), dense(&mut all, &particles));
+    let none = CurvatureSettings {
+        rows: Some(0),
+        ..settings(CurvatureFamily::Full, 1)
+    };
+    let error = none.validate().unwrap_err().to_string();
+    assert!(
+        error.contains("curvature rows") && error.contains("at least 1"),
+        "{error}"
+    );
+}

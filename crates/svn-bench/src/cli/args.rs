@@ -177,6 +177,10 @@ pub(super) struct Training {
     #[arg(long, value_name = "N", value_parser = positive_count)]
     ring: Option<usize>,
 
+    /// Rows of a batch that the curvature is taken from [default: all]
+    #[arg(long, value_name = "N", value_parser = positive_count)]
+    curvature_rows: Option<usize>,
+
     /// Step size over the run: cosine or constant
     #[arg(long, value_name = "NAME")]
     schedule: Option<Schedule>,
@@ -213,6 +217,7 @@ impl Training {
             damping: self.damping,
             trust_region: self.trust_region,
             ring: self.ring,
+            curvature_rows: self.curvature_rows,
             schedule: self.schedule,
             binary: self.binary,
             predictive: self.predictive,

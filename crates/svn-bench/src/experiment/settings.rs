@@ -28,12 +28,13 @@ use super::{
 /// | `damping` | Levenberg term, scale of the sum over the data | ≥ 0 |
 /// | `trust_region` | predicted change at most, nats per row; 0 is none | ≥ 0 |
 /// | `ring` | batches whose curvature is accumulated | ≥ 1 |
+/// | `curvature_rows` | rows of a batch that the curvature is taken from; all if left out | ≥ 1 |
 /// | `schedule` | how the step size falls; cosine if left out | |
 /// | `binary` | likelihood of two classes; classification only | |
 /// | `predictive` | what the predictive density is made of; moments if left out; regression only | |
 /// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
 ///
-/// The last four are left out of records where they are not set, so that records of earlier versions keep their hash.
+/// The last five are left out of records where they are not set, so that records of earlier versions keep their hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "documented as a table above")]
@@ -54,6 +55,8 @@ pub struct TrainSettings {
     pub damping: Option<f64>,
     pub trust_region: Option<f64>,
     pub ring: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub curvature_rows: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,7 +79,7 @@ impl TrainSettings {
     pub fn or(&self, others: &Self) -> Self {
         first_set!(self, others;
             epochs, lr, batch_size, particles, hidden, noise, prior_precision, hessian, coupling, kernel, metric,
-            bandwidth, solver, damping, trust_region, ring, schedule, binary, predictive, temperature,
+            bandwidth, solver, damping, trust_region, ring, curvature_rows, schedule, binary, predictive, temperature,
         )
     }
 
@@ -90,6 +93,7 @@ impl TrainSettings {
             ("batch-size", self.batch_size),
             ("particles", self.particles),
             ("ring", self.ring),
+            ("curvature-rows", self.curvature_rows),
             (
                 "hidden",
                 self.hidden

@@ -26,7 +26,7 @@ const LARGEST_ROWS: usize = 8 << 30;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shape {
     pub settings: CurvatureSettings,
-    /// Rows of a full batch.
+    /// Rows of a full batch that the curvature is taken from.
     pub batch: usize,
     /// Training rows `n`.
     pub rows: usize,

@@ -55,9 +55,14 @@ pub enum CurvatureRoot {
 /// | `family` | `full` | what is kept | [`CurvatureFamily`] |
 /// | `part` | `whole-network` | of which parameters | [`CurvaturePart`] |
 /// | `root` | `exact` | exact or drawn Fisher information | [`CurvatureRoot`] |
+/// | `rows` | all | rows of a batch that the curvature is taken from, drawn like the batch; the score has all of them | ≥ 1 |
 /// | `accumulated_batches` | 6 | memory `L`: batches in the ring, or `1/(1 − β)` of the moving average | ≥ 1 |
 /// | `every` | 1 | only each so many-th batch is added | ≥ 1 |
 /// | `refresh` | 10 | steps between decompositions of Kronecker factors, fewer in the first steps | ≥ 1 |
+///
+/// A score from more rows than the curvature is the sub-sampled Newton method (Byrd, Chin, Neveitt and Nocedal, *On the use
+/// of stochastic Hessian information in optimization methods for machine learning*, 2011): noise in the score moves the
+/// particles, noise in the curvature only bends their path, while the cost of a step grows faster with the latter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CurvatureSettings {
@@ -67,6 +72,9 @@ pub struct CurvatureSettings {
     pub part: CurvaturePart,
     /// Root of the curvature in the outputs.
     pub root: CurvatureRoot,
+    /// Rows of a batch that the curvature is taken from; all if left out, and never more than the batch has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
     /// Memory `L` in batches.
     pub accumulated_batches: usize,
     /// Only each so many-th batch adds to the curvature; score and noise follow all.
@@ -82,6 +90,7 @@ impl Default for CurvatureSettings {
             family: CurvatureFamily::Full,
             part: CurvaturePart::WholeNetwork,
             root: CurvatureRoot::Exact,
+            rows: None,
             accumulated_batches: 6,
             every: 1,
             refresh: 10,
@@ -100,6 +109,7 @@ impl CurvatureSettings {
             CurvatureRoot::Sampled(samples) => samples,
         };
         for (name, value) in [
+            ("curvature rows", self.rows.unwrap_or(1)),
             ("accumulated batches", self.accumulated_batches),
             ("curvature every", self.every),
             ("curvature refresh", self.refresh),
@@ -110,6 +120,11 @@ impl CurvatureSettings {
             }
         }
         Ok(())
+    }
+
+    /// How many of `batch` rows the curvature is taken from.
+    pub(super) fn rows_of(&self, batch: usize) -> usize {
+        self.rows.map_or(batch, |rows| rows.min(batch))
     }
 
     /// `β = 1 − 1/L`: the weights `1, β, β², …` of a moving average then sum to `L` batches.

@@ -265,6 +265,12 @@ impl Posterior {
             CurvaturePart::WholeNetwork => linear,
             CurvaturePart::LastLayer => linear.last_layer(),
         };
+        // The order of a batch's rows is random, so its first ones are as good a sample as any.
+        let rows = self.settings.curvature.rows_of(linear.batch());
+        let linear = match rows < linear.batch() {
+            true => linear.first_samples(rows)?,
+            false => linear,
+        };
         let due = self.accumulated.as_ref().is_none_or(Accumulated::is_due);
         let root = match due {
             true => Some(self.root(linear.outputs())?),
@@ -280,7 +286,10 @@ impl Posterior {
                     columns.unwrap_or(1) as usize,
                     Shape {
                         settings: self.settings.curvature,
-                        batch: self.settings.batch_size.min(self.rows),
+                        batch: self
+                            .settings
+                            .curvature
+                            .rows_of(self.settings.batch_size.min(self.rows)),
                         rows: self.rows,
                         shift: self.settings.prior_precision,
                     },

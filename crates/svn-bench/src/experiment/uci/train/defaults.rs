@@ -46,6 +46,7 @@ pub(super) fn resolve(
         damping: given.damping.or(Some(20.0)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(0.1)).filter(|_| newton),
         ring: given.ring.or(Some(6)).filter(|_| curved),
+        curvature_rows: given.curvature_rows.filter(|_| curved),
         schedule: given.schedule,
         binary: given
             .binary

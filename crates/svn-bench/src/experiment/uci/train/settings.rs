@@ -65,6 +65,7 @@ fn curvature(job: &FoldJob) -> CurvatureSettings {
         } else {
             CurvaturePart::WholeNetwork
         },
+        rows: settings.curvature_rows,
         accumulated_batches: settings.ring.unwrap_or(1),
         ..CurvatureSettings::default()
     }
