@@ -34,7 +34,7 @@ fn tune_in(folder: &Path, plan: &Plan, jobs: usize, runner: &Ridge) -> Vec<Winne
     let mut store = TrialStore::open(folder).unwrap();
     let tuning = TuneOptions {
         budget: 6,
-        folds: Some(2),
+        folds: Some(2.min(plan.datasets[0].folds.len())),
         given: options(jobs).settings,
         jobs,
     };
@@ -142,8 +142,9 @@ fn every_method_has_the_same_number_of_configurations_its_default_first() {
             settings.validate().unwrap();
             assert_eq!(settings.noise, Some(Noise::Homoscedastic), "given");
             assert!(!found[..index].contains(settings));
-            let rows = settings.batch_size.unwrap() * settings.ring.unwrap_or(1);
-            assert!(rows <= 192, "{rows}");
+            let ring = settings.ring.unwrap_or(1);
+            let rows = settings.batch_size.unwrap() * ring;
+            assert!(ring == 1 || rows <= 384, "{rows}");
         }
         assert_eq!(found, sample(0));
         assert_ne!(found, sample(1));
@@ -192,4 +193,31 @@ fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
     };
     assert_eq!(settings(Method::Svn), (Some(0.5), Some(32), Some(6)));
     assert_eq!(settings(Method::Ensemble), (Some(0.01), Some(32), Some(6)));
+}
+
+#[test]
+fn more_folds_than_the_protocol_has_are_refused() {
+    let (plan, folder) = (plan(&options(1)), tempfile::tempdir().unwrap());
+    let mut store = TrialStore::open(folder.path()).unwrap();
+    for (folds, expected) in [
+        (0, "--tune-folds 0: expected 1 to the 5 folds of autompg"),
+        (6, "--tune-folds 6: expected 1 to the 5 folds of autompg"),
+    ] {
+        let tuning = TuneOptions {
+            budget: 2,
+            folds: Some(folds),
+            given: options(1).settings,
+            jobs: 1,
+        };
+        let error = tune(
+            &plan,
+            &tuning,
+            &Ridge::default(),
+            &mut store,
+            &Silent,
+            &mut |_| Ok(()),
+        )
+        .unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
 }

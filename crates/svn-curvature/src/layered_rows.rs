@@ -39,19 +39,33 @@ struct LayerRows {
     bias: Option<Range<usize>>,
 }
 
+/// Rows whose inner products with all others are made at a time, so that the three tables of it stay in the cache.
+const TILE: usize = 32;
+
+/// Room for the inner products of up to [`TILE`] rows with all rows: inputs, cotangents, and the sum over layers.
+struct Tile([Array2<f64>; 3]);
+
+impl Tile {
+    fn new(rows: usize) -> Self {
+        Self([(); 3].map(|()| Array2::zeros((TILE.min(rows), rows))))
+    }
+}
+
 impl LayerRows {
-    /// Adds the layer's part of the products of rows `left` of particle `p` with all rows of particle `q` to `out`.
+    /// Adds the layer's part of the products of rows `left` of particle `p` with rows `right` of particle `q` to `out`.
     fn add_inner_products(
         &self,
-        (p, q): (usize, usize),
-        left: Range<usize>,
+        [(p, left), (q, right)]: [(usize, Range<usize>); 2],
+        [mut inputs, mut cotangents]: [ArrayViewMut2<'_, f64>; 2],
         mut out: ArrayViewMut2<'_, f64>,
     ) {
         let ((a, d), (b, e)) = (self.factors(p), self.factors(q));
-        let inputs = a.slice(s![left.clone(), ..]).dot(&b.t());
+        let (a, d) = (a.slice(s![left.clone(), ..]), d.slice(s![left, ..]));
+        let (b, e) = (b.slice(s![right.clone(), ..]), e.slice(s![right, ..]));
+        general_mat_mul(1.0, &a, &b.t(), 0.0, &mut inputs);
         let one = if self.bias.is_some() { 1.0 } else { 0.0 };
         if d.ncols() == 1 {
-            let (d, e) = (d.slice(s![left, 0]), e.column(0));
+            let (d, e) = (d.column(0), e.column(0));
             for ((mut out, inputs), d) in out.rows_mut().into_iter().zip(inputs.rows()).zip(d) {
                 Zip::from(&mut out)
                     .and(&inputs)
@@ -60,11 +74,18 @@ impl LayerRows {
             }
             return;
         }
-        let cotangents = d.slice(s![left, ..]).dot(&e.t());
-        Zip::from(&mut out)
-            .and(&inputs)
-            .and(&cotangents)
-            .for_each(|o, a, d| *o += (a + one) * d);
+        general_mat_mul(1.0, &d, &e.t(), 0.0, &mut cotangents);
+        for ((mut out, inputs), cotangents) in out
+            .rows_mut()
+            .into_iter()
+            .zip(inputs.rows())
+            .zip(cotangents.rows())
+        {
+            Zip::from(&mut out)
+                .and(&inputs)
+                .and(&cotangents)
+                .for_each(|o, a, d| *o += (a + one) * d);
+        }
     }
 }
 
@@ -162,14 +183,21 @@ impl LayeredRows {
         }
     }
 
+    /// Products of the slot's rows with all rows; those within the slot once, and mirrored.
     fn update_gram(&mut self, slot: Range<usize>) {
+        let rows = self.rows();
+        let mut tile = Tile::new(rows);
         for (p, mut gram) in self.gram.outer_iter_mut().enumerate() {
-            let mut block = Array2::zeros((slot.len(), gram.ncols()));
-            for layer in &self.layers {
-                layer.add_inner_products((p, p), slot.clone(), block.view_mut());
+            for first in slot.clone().step_by(TILE) {
+                let left = first..(first + TILE).min(slot.end);
+                for right in [0..slot.start, first..rows] {
+                    let pair = [(p, left.clone()), (p, right.clone())];
+                    let products = inner_products(&self.layers, pair, &mut tile);
+                    gram.slice_mut(s![right.clone(), left.clone()])
+                        .assign(&products.t());
+                    gram.slice_mut(s![left.clone(), right]).assign(&products);
+                }
             }
-            gram.slice_mut(s![.., slot.clone()]).assign(&block.t());
-            gram.slice_mut(s![slot.clone(), ..]).assign(&block);
         }
     }
 
@@ -180,9 +208,13 @@ impl LayeredRows {
 
     /// `J_p J_qᵀ`, `R × R`.
     pub fn cross_gram(&self, p: usize, q: usize) -> Array2<f64> {
-        let mut out = Array2::zeros((self.rows(), self.rows()));
-        for layer in &self.layers {
-            layer.add_inner_products((p, q), 0..self.rows(), out.view_mut());
+        let rows = self.rows();
+        let (mut out, mut tile) = (Array2::zeros((rows, rows)), Tile::new(rows));
+        for first in (0..rows).step_by(TILE) {
+            let left = first..(first + TILE).min(rows);
+            let pair = [(p, left.clone()), (q, 0..rows)];
+            let products = inner_products(&self.layers, pair, &mut tile);
+            out.slice_mut(s![left, ..]).assign(&products);
         }
         out
     }
@@ -285,6 +317,24 @@ impl LayeredRows {
             }
         }
     }
+}
+
+/// Products of up to [`TILE`] rows of one particle with rows of another, over all layers.
+fn inner_products<'t>(
+    layers: &[LayerRows],
+    pair: [(usize, Range<usize>); 2],
+    Tile(tables): &'t mut Tile,
+) -> ArrayViewMut2<'t, f64> {
+    let [inputs, cotangents, sum] = tables;
+    let (height, width) = (pair[0].1.len(), pair[1].1.len());
+    let mut out = sum.slice_mut(s![..height, ..width]);
+    out.fill(0.0);
+    for layer in layers {
+        let scratch =
+            [&mut *inputs, &mut *cotangents].map(|table| table.slice_mut(s![..height, ..width]));
+        layer.add_inner_products(pair.clone(), scratch, out.view_mut());
+    }
+    out
 }
 
 /// `out = A B + beta · out`, with the vector routine where one side is a vector: the matrix one has no fast path for it.

@@ -16,6 +16,10 @@ fn numbers(size: &[i64], phase: f64) -> Tensor {
 }
 
 fn linearization(bias: bool) -> Linearization {
+    linearization_of(SAMPLES, bias)
+}
+
+fn linearization_of(samples: usize, bias: bool) -> Linearization {
     let linear = |inputs, outputs| Layer::Linear {
         inputs,
         outputs,
@@ -29,12 +33,16 @@ fn linearization(bias: bool) -> Linearization {
     let network = Sequential::new(&[3], layers).unwrap();
     let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
     network
-        .linearize(&params, &numbers(&[SAMPLES as i64, 3], 1.7))
+        .linearize(&params, &numbers(&[samples as i64, 3], 1.7))
         .unwrap()
 }
 
 fn root() -> Tensor {
-    numbers(&[PARTICLES as i64, SAMPLES as i64, 2, COLUMNS as i64], 2.9)
+    root_of(SAMPLES)
+}
+
+fn root_of(samples: usize) -> Tensor {
+    numbers(&[PARTICLES as i64, samples as i64, 2, COLUMNS as i64], 2.9)
 }
 
 /// Each number is a sum of at most a hundred products of numbers of order one.
@@ -110,6 +118,35 @@ fn a_slot_is_replaced_and_the_rest_kept() {
         &rows.gram(1).slice(s![first.clone(), first]).to_owned(),
         &(&one * 9.0),
     );
+}
+
+/// Inner products are made 32 rows at a time: three slots of 80 rows, rewritten in turn, one of them only in part.
+#[test]
+fn slots_of_many_rows_have_the_gram_matrix_of_the_rows_written_out() {
+    for bias in [true, false] {
+        let mut rows: Option<LayeredRows> = None;
+        let mut written = vec![Array2::<f64>::zeros((0, 0)); PARTICLES];
+        for (slot, samples) in [(0, 40), (2, 40), (1, 40), (2, 23)] {
+            let (linear, root) = (linearization_of(samples, bias), root_of(samples));
+            let kept = rows.get_or_insert_with(|| LayeredRows::new(&linear, 240).unwrap());
+            kept.write(&linear, &root, slot * 80..(slot + 1) * 80)
+                .unwrap();
+            let explicit: Array3<f64> = convert::array(&linear.rows(&root).unwrap()).unwrap();
+            for (p, (written, explicit)) in
+                written.iter_mut().zip(explicit.outer_iter()).enumerate()
+            {
+                if written.is_empty() {
+                    *written = Array2::zeros((240, linear.dim()));
+                }
+                let mut slot = written.slice_mut(s![slot * 80..(slot + 1) * 80, ..]);
+                slot.fill(0.0);
+                slot.slice_mut(s![..samples * COLUMNS, ..])
+                    .assign(&explicit);
+                assert_close(&kept.gram(p).to_owned(), &written.dot(&written.t()));
+            }
+            assert_close(&kept.cross_gram(0, 2), &written[0].dot(&written[2].t()));
+        }
+    }
 }
 
 #[test]

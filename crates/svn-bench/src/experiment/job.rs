@@ -29,6 +29,13 @@ pub struct DatasetSummary {
     pub train_rows: usize,
 }
 
+impl DatasetSummary {
+    /// More than 4000 training rows: defaults and tuning grids then have larger batches.
+    pub fn is_large(&self) -> bool {
+        self.train_rows > 4000
+    }
+}
+
 /// Rows of one part of a fold.
 ///
 /// # Shapes

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use super::halving::survivors;
 use super::{Rung, Trial, TrialStore, Winner, candidates, rungs};
+use crate::experiment::settings::out_of_range;
 use crate::experiment::uci::{Group, JobLabel, Observer, Plan, Prepared};
 use crate::experiment::{ExperimentError, FoldRunner, TrainSettings, pool};
 use crate::record::Configuration;
@@ -101,11 +102,16 @@ impl<'a> Race<'a> {
             configuration.seed,
         )?;
         let all = dataset.folds.len();
+        let folds = options.folds.unwrap_or(all);
+        if !(1..=all).contains(&folds) {
+            let expected = format!("1 to the {all} folds of {}", dataset.summary.name);
+            return Err(out_of_range("tune-folds", folds, &expected).into());
+        }
         let epochs = configuration.settings.epochs.unwrap_or(EPOCHS);
         Ok(Self {
             group,
             dataset,
-            folds: options.folds.map_or(all, |folds| folds.clamp(1, all)),
+            folds,
             rungs: rungs(candidates.len(), epochs),
             alive: (0..candidates.len()).collect(),
             candidates,

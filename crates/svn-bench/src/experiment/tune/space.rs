@@ -11,31 +11,30 @@ use crate::split::stream;
 /// The values of one setting, each as settings with nothing else set.
 pub type Axis = Vec<TrainSettings>;
 
-/// Curvature rows a particle at most: batch size × ring. More cost more than they gain.
-const CURVATURE_ROWS: usize = 192;
-
-/// Training rows above which batches of 8 and 16 would take hours a fold.
-const MANY_ROWS: usize = 4000;
+/// Rows a particle that a ring of several batches may add to the curvature, `batch × ring × outputs`: the cost of a step
+/// grows with their cube, and there are many steps where batches are small. One large batch may have more.
+const RING_ROWS: usize = 384;
 
 /// The grid of a method: every combination of a value of each axis.
 ///
 /// | setting | values |
 /// |---|---|
-/// | `batch_size` | 8, 16, 32, 64; above 4000 training rows 32, 64 |
+/// | `batch_size` | 8, 16, 32, 64, 128; above 4000 training rows 32, 64, 128, 256, 384 |
 /// | `prior_precision` | 0.1, 0.3, 1, 3, 10 |
 /// | `noise` (regression) | homoscedastic, heteroscedastic |
 /// | `lr`, first-order | 0.003, 0.01, 0.03, 0.1 |
-/// | `lr`, Newton | 0.1, 0.3, 1 |
+/// | `lr`, Newton | 0.1, 0.3, 1; for classes also 0.03 |
 /// | `schedule` | cosine; Newton also constant |
 /// | `bandwidth`, methods with a kernel | median, 2d |
 /// | `damping`, Newton | 3, 10, 30, 100, 300 |
-/// | `trust_region`, Newton | 0.03, 0.1, 0.3 |
-/// | `ring`, Newton | 2, 4, 6, 12, 24; at most 192 rows with the batch size |
+/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01 |
+/// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
 pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
-    let sizes: &[usize] = if dataset.train_rows > MANY_ROWS {
-        &[32, 64]
+    let classes = dataset.task == Task::Classification;
+    let sizes: &[usize] = if dataset.is_large() {
+        &[32, 64, 128, 256, 384]
     } else {
-        &[8, 16, 32, 64]
+        &[8, 16, 32, 64, 128]
     };
     let mut axes = vec![
         axis(sizes, |s, v| s.batch_size = Some(v)),
@@ -43,7 +42,7 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
             s.prior_precision = Some(v);
         }),
     ];
-    if dataset.task == Task::Regression {
+    if !classes {
         axes.push(axis(
             &[Noise::Homoscedastic, Noise::Heteroscedastic],
             |s, v| s.noise = Some(v),
@@ -55,15 +54,18 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
         }));
     }
     if method.is_newton() {
-        axes.push(axis(&[0.1, 0.3, 1.0], |s, v| s.lr = Some(v)));
+        let from = usize::from(!classes);
+        axes.push(axis(&[0.03, 0.1, 0.3, 1.0][from..], |s, v| s.lr = Some(v)));
         axes.push(axis(&[Schedule::Cosine, Schedule::Constant], |s, v| {
             s.schedule = Some(v);
         }));
         axes.push(axis(&[3.0, 10.0, 30.0, 100.0, 300.0], |s, v| {
             s.damping = Some(v);
         }));
-        axes.push(axis(&[0.03, 0.1, 0.3], |s, v| s.trust_region = Some(v)));
-        axes.push(axis(&[2, 4, 6, 12, 24], |s, v| s.ring = Some(v)));
+        axes.push(axis(&[0.01, 0.03, 0.1, 0.3][from..], |s, v| {
+            s.trust_region = Some(v);
+        }));
+        axes.push(axis(&[1, 2, 4, 6, 12, 24], |s, v| s.ring = Some(v)));
     } else {
         axes.push(axis(&[0.003, 0.01, 0.03, 0.1], |s, v| s.lr = Some(v)));
     }
@@ -121,5 +123,10 @@ fn point(axes: &[Axis], mut index: usize, given: &TrainSettings) -> TrainSetting
 
 fn affordable(settings: &TrainSettings, dataset: &DatasetSummary) -> bool {
     let batch = settings.batch_size.unwrap_or(1);
-    batch <= dataset.train_rows && batch * settings.ring.unwrap_or(1) <= CURVATURE_ROWS
+    let ring = settings.ring.unwrap_or(1);
+    let outputs = match settings.noise {
+        Some(Noise::Heteroscedastic) => 2,
+        _ => 1,
+    };
+    batch <= dataset.train_rows && (ring == 1 || batch * ring * outputs <= RING_ROWS)
 }

@@ -1,4 +1,5 @@
-//! Settings of each method where the user gives none; chosen on validation rows, see `docs/experiments/uci-first.md`.
+//! Settings of each method where the user gives none; chosen on validation rows, see `docs/experiments/uci-first.md` and,
+//! for more than 4000 training rows, `docs/experiments/uci.md`.
 
 use crate::data::Task;
 use crate::experiment::{
@@ -23,10 +24,19 @@ pub(super) fn resolve(
     let metric = given.metric.or(Some(metric)).filter(|_| has_kernel);
     // Rows are kept where the method or its kernel asks for curvature.
     let curved = newton || metric == Some(KernelMetric::Curvature);
+    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
+    let (lr, batch_size, damping, trust_region, ring) = match (newton, dataset.is_large()) {
+        (true, false) => (1.0, 16, 20.0, 0.1, 6),
+        (true, true) => (1.0, 256, 100.0, 0.03, 1),
+        (false, false) => (0.03, 16, 0.0, 0.0, 6),
+        (false, true) => (0.01, 32, 0.0, 0.0, 6),
+    };
     TrainSettings {
         epochs: given.epochs.or(Some(50)),
-        lr: given.lr.or(Some(if newton { 1.0 } else { 0.03 })),
-        batch_size: given.batch_size.or(Some(16.min(dataset.train_rows.max(1)))),
+        lr: given.lr.or(Some(lr)),
+        batch_size: given
+            .batch_size
+            .or(Some(batch_size.min(dataset.train_rows.max(1)))),
         particles: given.particles.or(Some(5)),
         hidden: given.hidden.clone().or(Some(vec![50, 50])),
         noise: given
@@ -43,9 +53,9 @@ pub(super) fn resolve(
             .or(Some(Bandwidth::Median))
             .filter(|_| has_kernel),
         solver: given.solver.or(Some(Solver::Direct)).filter(|_| newton),
-        damping: given.damping.or(Some(20.0)).filter(|_| newton),
-        trust_region: given.trust_region.or(Some(0.1)).filter(|_| newton),
-        ring: given.ring.or(Some(6)).filter(|_| curved),
+        damping: given.damping.or(Some(damping)).filter(|_| newton),
+        trust_region: given.trust_region.or(Some(trust_region)).filter(|_| newton),
+        ring: given.ring.or(Some(ring)).filter(|_| curved),
         curvature_rows: given.curvature_rows.filter(|_| curved),
         schedule: given.schedule,
         binary: given
