@@ -29,10 +29,25 @@ pub struct DatasetSummary {
     pub train_rows: usize,
 }
 
+/// How many training rows there are, in the steps that defaults and tuning grids know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// Up to 4000.
+    Small,
+    /// Up to 16 000.
+    Medium,
+    /// More.
+    Large,
+}
+
 impl DatasetSummary {
-    /// More than 4000 training rows: defaults and tuning grids then have larger batches.
-    pub fn is_large(&self) -> bool {
-        self.train_rows > 4000
+    /// The size of the smallest training part.
+    pub fn size(&self) -> Size {
+        match self.train_rows {
+            ..=4000 => Size::Small,
+            4001..=16_000 => Size::Medium,
+            _ => Size::Large,
+        }
     }
 }
 

@@ -17,7 +17,8 @@ pub use choice::{
 };
 pub use error::{ExperimentError, RunError, SettingsError};
 pub use job::{
-    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part, Validated,
+    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part, Size,
+    Validated,
 };
 pub use method::Method;
 pub use settings::TrainSettings;

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 
 use crate::data::Task;
 use crate::experiment::{
-    Bandwidth, DatasetSummary, FoldRunner, Method, Noise, RunError, Schedule, TrainSettings,
+    Bandwidth, DatasetSummary, FoldRunner, Method, Noise, RunError, Schedule, Size, TrainSettings,
 };
 use crate::split::stream;
 
@@ -19,22 +19,22 @@ const RING_ROWS: usize = 384;
 ///
 /// | setting | values |
 /// |---|---|
-/// | `batch_size` | 8, 16, 32, 64, 128; above 4000 training rows 32, 64, 128, 256, 384 |
+/// | `batch_size` | 8, 16, 32, 64, 128; above 4000 training rows 32, 64, 128, 256, 384, for Newton above 16 000 the last three |
 /// | `prior_precision` | 0.1, 0.3, 1, 3, 10 |
 /// | `noise` (regression) | homoscedastic, heteroscedastic |
 /// | `lr`, first-order | 0.003, 0.01, 0.03, 0.1 |
 /// | `lr`, Newton | 0.1, 0.3, 1; for classes also 0.03 |
 /// | `schedule` | cosine; Newton also constant |
 /// | `bandwidth`, methods with a kernel | median, 2d |
-/// | `damping`, Newton | 3, 10, 30, 100, 300 |
+/// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
 /// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01 |
 /// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
 pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
     let classes = dataset.task == Task::Classification;
-    let sizes: &[usize] = if dataset.is_large() {
-        &[32, 64, 128, 256, 384]
-    } else {
-        &[8, 16, 32, 64, 128]
+    let sizes: &[usize] = match (dataset.size(), method.is_newton()) {
+        (Size::Small, _) => &[8, 16, 32, 64, 128],
+        (Size::Medium, _) | (Size::Large, false) => &[32, 64, 128, 256, 384],
+        (Size::Large, true) => &[128, 256, 384],
     };
     let mut axes = vec![
         axis(sizes, |s, v| s.batch_size = Some(v)),
@@ -59,8 +59,13 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
         axes.push(axis(&[Schedule::Cosine, Schedule::Constant], |s, v| {
             s.schedule = Some(v);
         }));
+        // Damping is on the scale of the sum over the data.
+        let scale = match dataset.size() {
+            Size::Small | Size::Medium => 1.0,
+            Size::Large => 10.0,
+        };
         axes.push(axis(&[3.0, 10.0, 30.0, 100.0, 300.0], |s, v| {
-            s.damping = Some(v);
+            s.damping = Some(scale * v);
         }));
         axes.push(axis(&[0.01, 0.03, 0.1, 0.3][from..], |s, v| {
             s.trust_region = Some(v);

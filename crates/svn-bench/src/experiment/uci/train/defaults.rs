@@ -4,7 +4,7 @@
 use crate::data::Task;
 use crate::experiment::{
     Bandwidth, Binary, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise,
-    Solver, TrainSettings,
+    Size, Solver, TrainSettings,
 };
 
 /// Fill in what is left out. What a method does not use stays empty, so that the record does not claim it was used.
@@ -25,11 +25,12 @@ pub(super) fn resolve(
     // Rows are kept where the method or its kernel asks for curvature.
     let curved = newton || metric == Some(KernelMetric::Curvature);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
-    let (lr, batch_size, damping, trust_region, ring) = match (newton, dataset.is_large()) {
-        (true, false) => (1.0, 16, 20.0, 0.1, 6),
-        (true, true) => (1.0, 256, 100.0, 0.03, 1),
-        (false, false) => (0.03, 16, 0.0, 0.0, 6),
-        (false, true) => (0.01, 32, 0.0, 0.0, 6),
+    let (lr, batch_size, damping, trust_region, ring) = match (newton, dataset.size()) {
+        (true, Size::Small) => (1.0, 16, 20.0, 0.1, 6),
+        (true, Size::Medium) => (1.0, 256, 100.0, 0.03, 1),
+        (true, Size::Large) => (1.0, 384, 500.0, 0.03, 1),
+        (false, Size::Small) => (0.03, 16, 0.0, 0.0, 6),
+        (false, Size::Medium | Size::Large) => (0.01, 32, 0.0, 0.0, 6),
     };
     TrainSettings {
         epochs: given.epochs.or(Some(50)),
