@@ -150,6 +150,12 @@ fn laplace_variances_widen_what_is_predicted() {
         let spread_only = value(&epistemic, "nll_paper").unwrap();
         let with_laplace = value(&epistemic, "nll_epistemic").unwrap();
         assert!(with_laplace < spread_only, "{with_laplace} {spread_only}");
+        for (outcome, chosen) in [(&moments, false), (&epistemic, true), (&laplace, true)] {
+            let precision = outcome.metrics.values.get("laplace_precision");
+            assert_eq!(precision.is_some(), chosen);
+            let range = 10f64.powf(-2.5) * 0.999..10f64.powf(4.5) * 1.001;
+            assert!(precision.is_none_or(|precision| range.contains(&precision.unwrap())));
+        }
         if noise == Noise::Heteroscedastic {
             let width = |outcome| value(outcome, "width90").unwrap();
             assert!(width(&laplace) > width(&moments));
@@ -181,6 +187,34 @@ fn two_classes_go_by_one_logit_or_two() {
     });
     // Networks of other outputs start elsewhere; both end near the same fit.
     assert!((nll[0] - nll[1]).abs() < 0.1, "{nll:?}");
+}
+
+#[test]
+fn class_probabilities_averaged_over_laplace_suit_the_validation_rows_no_worse() {
+    let case = Case::new(named("breast"));
+    for binary in [Binary::Bernoulli, Binary::Softmax] {
+        let settings = |predictive| TrainSettings {
+            binary: Some(binary),
+            epochs: Some(5),
+            predictive,
+            ..small()
+        };
+        let plain = case.run(Method::Svn, &settings(None), 0);
+        let laplace = case.run(Method::Svn, &settings(Some(Predictive::Laplace)), 0);
+        assert!(!plain.metrics.values.contains_key("laplace_precision"));
+        assert!(laplace.metrics.value("laplace_precision").unwrap() > 0.0);
+        // At the largest precision that is tried the variances are next to nothing.
+        let nll = laplace.validation_nll.unwrap();
+        assert!(nll <= best_of_curve(&plain) + 1e-3, "{nll}");
+        let validated = case.validate(Method::Svn, &settings(Some(Predictive::Laplace)));
+        assert_eq!(validated.nll, nll);
+        // Probabilities move towards one half, past which none goes.
+        let entropy = |outcome: &FoldOutcome| outcome.metrics.value("entropy");
+        assert!(entropy(&laplace) > entropy(&plain));
+        // There is no noise to leave out.
+        let resolved = case.resolve(Method::Svn, &settings(Some(Predictive::Epistemic)));
+        assert_eq!(resolved.predictive, None);
+    }
 }
 
 #[test]

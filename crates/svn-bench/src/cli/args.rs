@@ -189,7 +189,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "NAME")]
     binary: Option<Binary>,
 
-    /// Predictive density of regression: moments, epistemic or laplace
+    /// Predictive density: moments, laplace or, for regression, epistemic
     #[arg(long, value_name = "NAME")]
     predictive: Option<Predictive>,
 

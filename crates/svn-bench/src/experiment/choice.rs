@@ -111,13 +111,14 @@ choice! {
     }
 }
 choice! {
-    /// What the predictive density of a regression ensemble is made of.
+    /// What the predictive density is made of. The prior precision of Laplace variances is chosen on validation rows.
     Predictive {
         /// Spread of the members and noise.
         Moments = "moments",
-        /// The same; the members' Laplace variances are computed for `nll_epistemic` alone.
+        /// The same; the members' Laplace variances are computed for `nll_epistemic` alone, regression only.
         Epistemic = "epistemic",
-        /// Spread, noise and the mean of the members' Laplace variances: a mixture of Laplace approximations.
+        /// Spread, noise and the mean of the members' Laplace variances: a mixture of Laplace approximations. For classes
+        /// the mean of their probabilities, by the probit approximation.
         Laplace = "laplace",
     }
 }

@@ -31,7 +31,7 @@ use super::{
 /// | `curvature_rows` | rows of a batch that the curvature is taken from; all if left out | ≥ 1 |
 /// | `schedule` | how the step size falls; cosine if left out | |
 /// | `binary` | likelihood of two classes; classification only | |
-/// | `predictive` | what the predictive density is made of; moments if left out; regression only | |
+/// | `predictive` | what the predictive density is made of; moments if left out | |
 /// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
 ///
 /// The last five are left out of records where they are not set, so that records of earlier versions keep their hash.

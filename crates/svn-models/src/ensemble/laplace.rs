@@ -1,11 +1,13 @@
-//! Variance of each member's mean under its Laplace approximation: the components of a mixture of Laplace.
+//! Variances of each member's outputs under its Laplace approximation: the components of a mixture of Laplace.
 //!
 //! ```text
-//! H_p = w Σ_{i ∈ training} J_iᵀ R_i R_iᵀ J_i + δ I        v_p(x) = j_p(x) H_p⁻¹ j_p(x)ᵀ,   j_p = ∂μ_p/∂φ_p
+//! H_p = w Σ_{i ∈ training} J_iᵀ R_i R_iᵀ J_i + δ I        v_pc(x) = j_pc(x) H_p⁻¹ j_pc(x)ᵀ,   j_pc = ∂f_pc/∂φ_p
 //! ```
 //!
-//! One pass over all training rows for each member: rows of recent batches alone would leave the prior's variance in
-//! directions that they do not see. With `r` curvature rows in all and `d` parameters the smaller side is factored:
+//! The outputs are the mean in regression and the logits of classes. One pass over all training rows for each member:
+//! rows of recent batches alone would leave the prior's variance in directions that they do not see. The pass does not
+//! depend on `δ`, which may be another than in training, such as the one that suits validation rows best. With `r`
+//! curvature rows in all and `d` parameters the smaller side is factored:
 //!
 //! ```text
 //! r ≤ d:   v = (1/δ) [ |j|² − (w/δ) |L⁻¹ R̂ jᵀ|² ],   L Lᵀ = I + (w/δ) R̂ R̂ᵀ
@@ -15,7 +17,7 @@
 //! Reference: MacKay, *A practical Bayesian framework for backpropagation networks* (1992); Eschenhagen et al.,
 //! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021).
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
 use svn_curvature::{Linearization, convert};
 use svn_linalg::{Cholesky, CholeskyParams, gram};
 use tch::Kind;
@@ -29,53 +31,26 @@ const CHUNK: usize = 512;
 /// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core.
 pub const LAPLACE_DIM: usize = 5000;
 
+/// The members' curvature at all training rows, ready for any prior precision.
+#[derive(Debug)]
+pub struct Laplace<'e> {
+    ensemble: &'e Ensemble,
+    members: Vec<MemberCurvature>,
+}
+
 impl Ensemble {
-    /// Laplace variance of every member's mean at the rows of each of `at`; each result is `N × rows`.
+    /// The curvature of every member at the training features (`n × p`).
     ///
-    /// `training` (`n × p`) are the features the members were trained on, `prior_precision` is `δ`. The curvature is the
-    /// Fisher information, for which the targets do not matter. Variances are in squared units of the targets given to
-    /// training, observation noise left out.
+    /// It is the Fisher information, for which the targets do not matter. Memory: one square matrix a member, of the
+    /// number of parameters or of curvature rows, and in the latter case the rows.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than [`LAPLACE_DIM`], if `δ` is not
-    /// positive, or for a likelihood without a mean; [`ModelError::Shape`] if a width is not the network's.
-    pub fn laplace_variances(
-        &self,
-        training: ArrayView2<'_, f64>,
-        prior_precision: f64,
-        at: &[ArrayView2<'_, f64>],
-    ) -> Result<Vec<Array2<f64>>, ModelError> {
-        if !(prior_precision.is_finite() && prior_precision > 0.0) {
-            return Err(ModelError::setting(
-                "prior precision",
-                prior_precision,
-                "a positive number",
-            ));
-        }
-        if !matches!(
-            self.likelihood,
-            Likelihood::Gaussian(_) | Likelihood::Heteroscedastic(_)
-        ) {
-            return Err(ModelError::setting(
-                "likelihood of Laplace variances",
-                format!("{:?}", self.likelihood),
-                "one of regression",
-            ));
-        }
-        let width: usize = self.network.input_shape().iter().product();
-        for rows in std::iter::once(&training).chain(at) {
-            if rows.ncols() != width {
-                return Err(ModelError::Shape {
-                    what: "features of Laplace variances".into(),
-                    found: rows.shape().to_vec(),
-                    expected: vec![rows.nrows(), width],
-                });
-            }
-        }
-        let (rows, dim) = (
-            training.nrows() * self.likelihood.curvature_rank(),
-            self.particles.ncols(),
-        );
+    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than [`LAPLACE_DIM`];
+    /// [`ModelError::Shape`] if the width is not the network's.
+    pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace<'_>, ModelError> {
+        self.check_width(training)?;
+        let rows = training.nrows() * self.likelihood.curvature_rank();
+        let dim = self.particles.ncols();
         if rows.min(dim) > LAPLACE_DIM {
             return Err(ModelError::setting(
                 "number of parameters for Laplace variances",
@@ -85,18 +60,25 @@ impl Ensemble {
                 ),
             ));
         }
-        let members = self.particles.nrows();
-        let mut variances: Vec<Array2<f64>> = at
-            .iter()
-            .map(|rows| Array2::zeros((members, rows.nrows())))
-            .collect();
-        for member in 0..members {
-            let laplace = MemberLaplace::new(self, member, training, prior_precision)?;
-            for (rows, out) in at.iter().zip(&mut variances) {
-                laplace.variances_into(self, member, *rows, out.row_mut(member))?;
-            }
+        let members = 0..self.particles.nrows();
+        Ok(Laplace {
+            ensemble: self,
+            members: members
+                .map(|member| MemberCurvature::new(self, member, training))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn check_width(&self, features: ArrayView2<'_, f64>) -> Result<(), ModelError> {
+        let width: usize = self.network.input_shape().iter().product();
+        if features.ncols() == width {
+            return Ok(());
         }
-        Ok(variances)
+        Err(ModelError::Shape {
+            what: "features of Laplace variances".into(),
+            found: features.shape().to_vec(),
+            expected: vec![features.nrows(), width],
+        })
     }
 
     /// One member's network linearised at a chunk of rows.
@@ -108,29 +90,92 @@ impl Ensemble {
         let weights = self.particles.slice(s![member..member + 1, ..]);
         let parameters = convert::tensor_on(weights, Kind::Double, self.device)?;
         let features = convert::tensor_on(features, Kind::Double, self.device)?;
+        let samples: Vec<i64> = std::iter::once(features.size()[0])
+            .chain(self.network.input_shape().iter().map(|side| *side as i64))
+            .collect();
+        let features = features.f_view(samples.as_slice())?;
         Ok(self.network.linearize(&parameters, &features)?)
     }
 }
 
-/// `H_p`, factored on its smaller side.
-enum MemberLaplace {
-    /// Few rows: `R̂` and the factor of `I + (w/δ) R̂ R̂ᵀ`.
-    Rows {
-        rows: Array2<f64>,
-        factor: Cholesky,
-        weight: f64,
-        precision: f64,
-    },
-    /// Few parameters: the factor of `H_p`.
-    Dense(Cholesky),
+impl Laplace<'_> {
+    /// Variances of every member's outputs at the rows of each of `at` under prior precision `δ`; each result is
+    /// `N × rows × outputs`, the outputs being the mean in regression and the logits of classes.
+    ///
+    /// Variances of means are in squared units of the targets given to training, observation noise left out.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] if `δ` is not positive; [`ModelError::Shape`] if a width is not the network's.
+    pub fn variances(
+        &self,
+        prior_precision: f64,
+        at: &[ArrayView2<'_, f64>],
+    ) -> Result<Vec<Array3<f64>>, ModelError> {
+        if !(prior_precision.is_finite() && prior_precision > 0.0) {
+            return Err(ModelError::setting(
+                "prior precision",
+                prior_precision,
+                "a positive number",
+            ));
+        }
+        for rows in at {
+            self.ensemble.check_width(*rows)?;
+        }
+        let outputs = match self.ensemble.likelihood {
+            Likelihood::Gaussian(_) | Likelihood::Heteroscedastic(_) => 1,
+            other => other.outputs(),
+        };
+        let mut variances: Vec<Array3<f64>> = at
+            .iter()
+            .map(|rows| Array3::zeros((self.members.len(), rows.nrows(), outputs)))
+            .collect();
+        for (member, curvature) in self.members.iter().enumerate() {
+            let factored = curvature.factor(member, prior_precision)?;
+            for (rows, out) in at.iter().zip(&mut variances) {
+                let mut out = out.index_axis_mut(Axis(0), member);
+                for (chunk, mut out) in rows
+                    .axis_chunks_iter(Axis(0), CHUNK)
+                    .zip(out.axis_chunks_iter_mut(Axis(0), CHUNK))
+                {
+                    let linear = self.ensemble.linearize(member, chunk)?;
+                    for output in 0..outputs {
+                        let gradients = output_gradients(&linear, output)?;
+                        out.column_mut(output)
+                            .assign(&factored.quadratic(&gradients)?);
+                    }
+                }
+            }
+        }
+        Ok(variances)
+    }
 }
 
-impl MemberLaplace {
+/// `∂f_c/∂φ`, one row a sample.
+fn output_gradients(linear: &Linearization, output: usize) -> Result<Array2<f64>, ModelError> {
+    // A root with a one at the output: its rows are the gradients.
+    let root = linear.outputs().f_zeros_like()?.f_unsqueeze(3)?;
+    let _ = root.f_select(2, output as i64)?.f_fill_(1.0)?;
+    Ok(convert::array(&linear.rows(&root)?.f_squeeze_dim(0)?)?)
+}
+
+/// What `H_p` is made of, whatever `δ`.
+#[derive(Debug)]
+enum MemberCurvature {
+    /// Few rows: `R̂` and `R̂ R̂ᵀ`.
+    Rows {
+        rows: Array2<f64>,
+        gram: Array2<f64>,
+        weight: f64,
+    },
+    /// Few parameters: `w R̂ᵀ R̂`.
+    Dense(Array2<f64>),
+}
+
+impl MemberCurvature {
     fn new(
         ensemble: &Ensemble,
         member: usize,
         training: ArrayView2<'_, f64>,
-        precision: f64,
     ) -> Result<Self, ModelError> {
         let likelihood = ensemble.likelihood;
         let (rank, weight) = (likelihood.curvature_rank(), likelihood.curvature_weight());
@@ -148,44 +193,51 @@ impl MemberLaplace {
                 rows.slice_mut(s![start..end, ..])
                     .assign(&chunk_rows(chunk)?);
             }
-            let mut small = gram(weight / precision, rows.view());
-            small.diag_mut().mapv_inplace(|entry| entry + 1.0);
-            return Ok(Self::Rows {
-                rows,
-                factor: factorize(&small, member)?,
-                weight,
-                precision,
-            });
+            let gram = gram(1.0, rows.view());
+            return Ok(Self::Rows { rows, gram, weight });
         }
         let mut hessian = Array2::zeros((dim, dim));
         for chunk in chunks {
             hessian += &gram(weight, chunk_rows(chunk)?.t());
         }
-        hessian.diag_mut().mapv_inplace(|entry| entry + precision);
-        Ok(Self::Dense(factorize(&hessian, member)?))
+        Ok(Self::Dense(hessian))
     }
 
-    fn variances_into(
-        &self,
-        ensemble: &Ensemble,
-        member: usize,
-        features: ArrayView2<'_, f64>,
-        mut out: ArrayViewMut1<'_, f64>,
-    ) -> Result<(), ModelError> {
-        for (chunk, mut out) in features
-            .axis_chunks_iter(Axis(0), CHUNK)
-            .zip(out.axis_chunks_iter_mut(Axis(0), CHUNK))
-        {
-            let linear = ensemble.linearize(member, chunk)?;
-            // The root (1, 0, …): rows are the gradients of the mean, which is the first output.
-            let root = linear.outputs().f_zeros_like()?.f_unsqueeze(3)?;
-            let _ = root.f_select(2, 0)?.f_fill_(1.0)?;
-            let gradients: Array2<f64> = convert::array(&linear.rows(&root)?.f_squeeze_dim(0)?)?;
-            out.assign(&self.quadratic(&gradients)?);
+    fn factor(&self, member: usize, precision: f64) -> Result<MemberLaplace<'_>, ModelError> {
+        match self {
+            Self::Rows { rows, gram, weight } => {
+                let mut small = gram * (weight / precision);
+                small.diag_mut().mapv_inplace(|entry| entry + 1.0);
+                Ok(MemberLaplace::Rows {
+                    rows,
+                    factor: factorize(&small, member)?,
+                    weight: *weight,
+                    precision,
+                })
+            }
+            Self::Dense(hessian) => {
+                let mut hessian = hessian.clone();
+                hessian.diag_mut().mapv_inplace(|entry| entry + precision);
+                Ok(MemberLaplace::Dense(factorize(&hessian, member)?))
+            }
         }
-        Ok(())
     }
+}
 
+/// `H_p`, factored on its smaller side.
+enum MemberLaplace<'a> {
+    /// Few rows: `R̂` and the factor of `I + (w/δ) R̂ R̂ᵀ`.
+    Rows {
+        rows: &'a Array2<f64>,
+        factor: Cholesky,
+        weight: f64,
+        precision: f64,
+    },
+    /// Few parameters: the factor of `H_p`.
+    Dense(Cholesky),
+}
+
+impl MemberLaplace<'_> {
     /// `j H⁻¹ jᵀ` of each row `j`.
     fn quadratic(&self, gradients: &Array2<f64>) -> Result<Array1<f64>, ModelError> {
         let half = |factor: &Cholesky, mut columns: Array2<f64>| {

@@ -1,7 +1,7 @@
 //! Laplace variances against Jacobians by finite differences and an explicit inverse.
 
 use approx::assert_relative_eq;
-use ndarray::{Array2, ArrayView1, Axis, array};
+use ndarray::{Array1, Array2, Array3, ArrayView1, Axis, array};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -84,29 +84,42 @@ fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
     b
 }
 
+/// Fisher information of the outputs: 1/σ² of a mean μ, diag(e^(−s), ½) of (μ, s), π (1 − π) of a logit and
+/// diag(π) − π πᵀ of several.
+fn information(likelihood: Likelihood, outputs: &[f64]) -> Array2<f64> {
+    match likelihood {
+        Likelihood::Gaussian(gaussian) => array![[1.0 / gaussian.noise_variance()]],
+        Likelihood::Heteroscedastic(_) => array![[(-outputs[1]).exp(), 0.0], [0.0, 0.5]],
+        Likelihood::Bernoulli => {
+            let p = 1.0 / (1.0 + (-outputs[0]).exp());
+            array![[p * (1.0 - p)]]
+        }
+        _ => {
+            let total: f64 = outputs.iter().map(|f| f.exp()).sum();
+            let p: Array1<f64> = outputs.iter().map(|f| f.exp() / total).collect();
+            let column = p.view().insert_axis(Axis(1));
+            Array2::from_diag(&p) - column.dot(&column.t())
+        }
+    }
+}
+
 fn reference(
     ensemble: &Ensemble,
     training: &Array2<f64>,
     precision: f64,
     at: &Array2<f64>,
-) -> Array2<f64> {
+    variances_of: usize,
+) -> Array3<f64> {
     let count = ensemble.likelihood.outputs();
-    Array2::from_shape_fn((2, at.nrows()), |(member, row)| {
+    Array3::from_shape_fn((2, at.nrows(), variances_of), |(member, row, output)| {
         let weights = ensemble.particles.row(member);
         let mut hessian = Array2::<f64>::eye(weights.len()) * precision;
         for x in training.rows() {
             let j = jacobian(weights, x, count);
-            // Fisher information of (μ, s) is diag(e^(−s), ½), of μ alone 1/σ².
-            let information = match ensemble.likelihood {
-                Likelihood::Gaussian(gaussian) => vec![1.0 / gaussian.noise_variance()],
-                _ => vec![(-outputs(weights, x, 2)[1]).exp(), 0.5],
-            };
-            for (o, information) in information.into_iter().enumerate() {
-                let column = j.row(o).insert_axis(Axis(1));
-                hessian = hessian + column.dot(&column.t()) * information;
-            }
+            let information = information(ensemble.likelihood, &outputs(weights, x, count));
+            hessian = hessian + j.t().dot(&information).dot(&j);
         }
-        let j = jacobian(weights, at.row(row), count).row(0).to_owned();
+        let j = jacobian(weights, at.row(row), count).row(output).to_owned();
         j.dot(&inverse(&hessian).dot(&j))
     })
 }
@@ -116,17 +129,26 @@ fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
     for likelihood in [
         Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
         Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+        Likelihood::Bernoulli,
+        Likelihood::Softmax { classes: 3 },
     ] {
         let ensemble = ensemble(likelihood);
+        let variances_of = match likelihood {
+            Likelihood::Softmax { classes } => classes,
+            _ => 1,
+        };
         let at = normal(6, 3, 9);
         // 5 rows give fewer curvature rows than parameters, 40 more.
         for rows in [5, 40] {
             let training = normal(rows, 3, 7);
             let found = ensemble
-                .laplace_variances(training.view(), 0.7, &[at.view(), training.view()])
+                .laplace(training.view())
+                .unwrap()
+                .variances(0.7, &[at.view(), training.view()])
                 .unwrap();
             for (found, at) in found.iter().zip([&at, &training]) {
-                let expected = reference(&ensemble, &training, 0.7, at);
+                let expected = reference(&ensemble, &training, 0.7, at, variances_of);
+                assert_eq!(found.dim(), expected.dim());
                 for (a, b) in found.iter().zip(&expected) {
                     // Differences of step 1e-5 are good to about 1e-10; the condition is below 1e3.
                     assert_relative_eq!(a, b, max_relative = 1e-6);
@@ -141,13 +163,17 @@ fn chunks_do_not_matter() {
     let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));
     let (training, at) = (normal(2 * CHUNK + 3, 3, 1), normal(CHUNK + 5, 3, 2));
     let whole = ensemble
-        .laplace_variances(training.view(), 1.0, &[at.view()])
+        .laplace(training.view())
+        .unwrap()
+        .variances(1.0, &[at.view()])
         .unwrap();
     let last = at.slice(s![CHUNK + 1.., ..]);
     let part = ensemble
-        .laplace_variances(training.view(), 1.0, &[last])
+        .laplace(training.view())
+        .unwrap()
+        .variances(1.0, &[last])
         .unwrap();
-    for (a, b) in whole[0].slice(s![.., CHUNK + 1..]).iter().zip(&part[0]) {
+    for (a, b) in whole[0].slice(s![.., CHUNK + 1.., ..]).iter().zip(&part[0]) {
         assert_relative_eq!(a, b, max_relative = 1e-10);
     }
 }
@@ -159,19 +185,21 @@ fn data_of_no_weight_leave_the_priors_variance_and_more_data_lower_it() {
         let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(noise).unwrap()));
         let training = normal(rows, 3, 4);
         let mut found = ensemble
-            .laplace_variances(training.view(), 2.0, &[at.view()])
+            .laplace(training.view())
+            .unwrap()
+            .variances(2.0, &[at.view()])
             .unwrap();
         (ensemble, found.remove(0))
     };
     // Information of 1e-12 a row moves the variance by about 1e-11 of itself.
     let (ensemble, prior) = variances(1e12, 3);
     let (some, many) = (variances(0.2, 3).1, variances(0.2, 300).1);
-    for ((member, row), variance) in prior.indexed_iter() {
+    for ((member, row, _), variance) in prior.indexed_iter() {
         let j = jacobian(ensemble.particles.row(member), at.row(row), 1);
         let squares: f64 = j.iter().map(|v| v * v).sum();
         assert_relative_eq!(*variance, squares / 2.0, max_relative = 1e-7);
-        assert!(some[[member, row]] < *variance);
-        assert!(many[[member, row]] < some[[member, row]]);
+        assert!(some[[member, row, 0]] < *variance);
+        assert!(many[[member, row, 0]] < some[[member, row, 0]]);
     }
 }
 
@@ -181,7 +209,8 @@ fn what_cannot_be_computed_is_said() {
     let at = array![[0.0, 0.0, 0.0]];
     let message = |training: Array2<f64>, precision| {
         ensemble
-            .laplace_variances(training.view(), precision, &[at.view()])
+            .laplace(training.view())
+            .and_then(|laplace| laplace.variances(precision, &[at.view()]))
             .unwrap_err()
             .to_string()
     };
@@ -203,9 +232,7 @@ fn what_cannot_be_computed_is_said() {
     .unwrap();
     let particles = initial_particles(&wide, 1, 0);
     let wide = Ensemble::new(wide, ensemble.likelihood, particles, Device::Cpu).unwrap();
-    let error = wide
-        .laplace_variances(normal(5001, 1, 0).view(), 1.0, &[normal(1, 1, 0).view()])
-        .unwrap_err();
+    let error = wide.laplace(normal(5001, 1, 0).view()).unwrap_err();
     assert_eq!(
         error.to_string(),
         "number of parameters for Laplace variances is 6001; expected at most 5000, or as few curvature rows (found \

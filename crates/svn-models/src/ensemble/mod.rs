@@ -5,10 +5,11 @@ mod laplace;
 mod minimum;
 mod noise;
 mod prediction;
+mod probit;
 mod temperature;
 
 pub use classes::ClassPrediction;
-pub use laplace::LAPLACE_DIM;
+pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 

@@ -4,7 +4,7 @@
 use crate::data::Task;
 use crate::experiment::{
     Bandwidth, Binary, Coupling, DatasetSummary, Hessian, Kernel, KernelMetric, Method, Noise,
-    Size, Solver, TrainSettings,
+    Predictive, Size, Solver, TrainSettings,
 };
 
 /// Fill in what is left out. What a method does not use stays empty, so that the record does not claim it was used.
@@ -63,7 +63,9 @@ pub(super) fn resolve(
             .binary
             .or(Some(Binary::Bernoulli))
             .filter(|_| dataset.classes == 2),
-        predictive: given.predictive.filter(|_| !classes),
+        predictive: given
+            .predictive
+            .filter(|kind| !classes || *kind == Predictive::Laplace),
         temperature: given.temperature.filter(|_| classes),
     }
 }

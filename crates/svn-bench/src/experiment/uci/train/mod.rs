@@ -1,6 +1,7 @@
 //! Where training is joined to the benchmark: the one folder of this crate that knows who trains.
 
 mod defaults;
+mod laplace;
 mod method;
 mod predictive;
 mod settings;

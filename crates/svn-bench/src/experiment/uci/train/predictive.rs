@@ -1,12 +1,12 @@
 //! From a fitted ensemble to predictions in original units, by the predictive density that was asked for.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use svn_models::ensemble::best_noise_variance;
 use svn_models::fit::Fit;
 use svn_models::likelihood::Gaussian;
 use svn_models::{Likelihood, Prediction};
 
-use super::{failed, required};
+use super::{failed, laplace};
 use crate::data::Task;
 use crate::experiment::{FoldJob, Part, Predictive, RunError};
 use crate::metrics::{
@@ -27,30 +27,67 @@ pub(super) fn measure(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<M
     }
 }
 
-/// The members' class probabilities, at the temperature that suits the validation rows best if that is asked for.
+/// Of the members' means, `N × rows`.
+struct LaplaceVariances {
+    precision: f64,
+    validation: Array2<f64>,
+    test: Array2<f64>,
+}
+
+/// The members' class probabilities: averaged over their Laplace approximations, and at the temperature that suits the
+/// validation rows best, where that is asked for.
 fn classes(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<Measured, RunError> {
     let predict = |part: &Part| fit.ensemble.predict_classes(part.x.view()).map_err(failed);
-    let (mut temperature, mut validation_nll) = (None, None);
-    if job.settings.temperature == Some(true) {
-        let (prediction, targets) = (predict(&job.validation)?, job.validation.y.view());
-        let best = prediction.best_temperature(targets).map_err(failed)?;
-        let scaled = prediction.with_temperature(best);
-        validation_nll = Some(scaled.negative_log_likelihood(targets).map_err(failed)?);
-        temperature = Some(best);
+    let (laplace, temperature) = (
+        job.settings.predictive == Some(Predictive::Laplace),
+        job.settings.temperature == Some(true),
+    );
+    let mut validation = predict(&job.validation)?;
+    let mut test_prediction = test.map(predict).transpose()?;
+    let targets = job.validation.y.view();
+    let mut chosen = Vec::new();
+    if laplace {
+        let curvature = fit.ensemble.laplace(job.train.x.view()).map_err(failed)?;
+        let part = laplace::sample(job);
+        let plain = predict(&part)?;
+        let precision = laplace::best_precision(&curvature, part.x.view(), |variances| {
+            plain
+                .with_logit_variances(variances.view())
+                .and_then(|shrunk| shrunk.negative_log_likelihood(part.y.view()))
+                .map_err(failed)
+        })?;
+        chosen.push(("laplace_precision", precision));
+        let parts = [
+            Some((&mut validation, &job.validation)),
+            test_prediction.as_mut().zip(test),
+        ];
+        for (prediction, part) in parts.into_iter().flatten() {
+            let variances = laplace::variances(&curvature, precision, part)?;
+            *prediction = prediction
+                .with_logit_variances(variances.view())
+                .map_err(failed)?;
+        }
     }
-    let test = match test {
+    if temperature {
+        let best = validation.best_temperature(targets).map_err(failed)?;
+        chosen.push(("temperature", best));
+        validation = validation.with_temperature(best);
+        test_prediction = test_prediction.map(|prediction| prediction.with_temperature(best));
+    }
+    let validation_nll = match chosen.is_empty() {
+        true => None,
+        false => Some(
+            validation
+                .negative_log_likelihood(targets)
+                .map_err(failed)?,
+        ),
+    };
+    let test = match test.zip(test_prediction) {
         None => None,
-        Some(part) => {
-            let mut prediction = predict(part)?;
-            if let Some(temperature) = temperature {
-                prediction = prediction.with_temperature(temperature);
-            }
+        Some((part, prediction)) => {
             let logits = ClassPrediction::new(prediction.logits().to_owned()).map_err(failed)?;
             let mut metrics = classification_metrics(&logits, &part.classes()).map_err(failed)?;
-            if let Some(temperature) = temperature {
-                let key = "temperature".to_owned();
-                metrics.values.insert(key, Some(temperature));
-            }
+            insert(&mut metrics, &chosen);
             Some(metrics)
         }
     };
@@ -58,6 +95,13 @@ fn classes(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<Measured, Ru
         test,
         validation_nll,
     })
+}
+
+/// What was chosen on validation rows, reported beside the metrics.
+fn insert(metrics: &mut Metrics, chosen: &[(&str, f64)]) {
+    for (key, value) in chosen {
+        metrics.values.insert((*key).to_owned(), Some(*value));
+    }
 }
 
 /// A regression ensemble of a job.
@@ -68,25 +112,18 @@ struct Regression<'a> {
 
 impl Regression<'_> {
     fn measure(&self, test: Option<&Part>) -> Result<Measured, RunError> {
-        let predictive = self.job.settings.predictive;
-        let kind = predictive.unwrap_or(Predictive::Moments);
-        let laplace = match kind {
-            Predictive::Moments => None,
-            Predictive::Epistemic | Predictive::Laplace => Some(self.laplace(test)?),
-        };
-        let [validation_laplace, test_laplace] =
-            laplace.map_or([None, None], |[a, b]| [Some(a), Some(b)]);
+        let kind = self.job.settings.predictive.unwrap_or(Predictive::Moments);
+        let is_laplace = kind == Predictive::Laplace;
+        // Epistemic variances are for the test metrics alone.
+        let wanted = is_laplace || (kind == Predictive::Epistemic && test.is_some());
+        let laplace = wanted.then(|| self.laplace(kind, test)).transpose()?;
         let mut common_noise = None;
         let mut validation_nll = None;
-        if kind == Predictive::Laplace {
+        if let Some(laplace) = laplace.as_ref().filter(|_| is_laplace) {
             let mut prediction = self.predict(&self.job.validation)?;
-            let laplace = validation_laplace.unwrap_or_default();
-            common_noise = self.common_noise(&prediction, laplace.view());
-            if let Some(noise) = common_noise {
-                prediction.noise_variances.fill(noise);
-            }
-            prediction.noise_variances += &laplace;
-            let nll = prediction.negative_log_likelihood(self.job.validation.y.view());
+            let targets = self.job.validation.y.view();
+            common_noise = self.widen(&mut prediction, laplace.validation.view(), targets);
+            let nll = prediction.negative_log_likelihood(targets);
             validation_nll = Some(nll + self.job.target_scaler.scale.ln());
         }
         let test = match test {
@@ -96,13 +133,17 @@ impl Regression<'_> {
                 if let Some(noise) = common_noise {
                     prediction.noise_variances.fill(noise);
                 }
-                if kind == Predictive::Laplace
-                    && let Some(laplace) = &test_laplace
-                {
-                    prediction.noise_variances += laplace;
+                if let Some(laplace) = laplace.as_ref().filter(|_| is_laplace) {
+                    prediction.noise_variances += &laplace.test;
                 }
-                let prediction = self.in_original_units(prediction, test_laplace)?;
-                Some(regression_metrics(&prediction, part.original_y.view()).map_err(failed)?)
+                let variances = laplace.as_ref().map(|laplace| laplace.test.clone());
+                let prediction = self.in_original_units(prediction, variances)?;
+                let mut metrics =
+                    regression_metrics(&prediction, part.original_y.view()).map_err(failed)?;
+                if let Some(laplace) = laplace {
+                    insert(&mut metrics, &[("laplace_precision", laplace.precision)]);
+                }
+                Some(metrics)
             }
         };
         Ok(Measured {
@@ -115,38 +156,60 @@ impl Regression<'_> {
         self.fit.ensemble.predict(part.x.view()).map_err(failed)
     }
 
-    /// Of the validation and the test part; no rows of the latter if there is none.
-    fn laplace(&self, test: Option<&Part>) -> Result<[Array2<f64>; 2], RunError> {
+    /// Variances under the prior precision that suits the validation rows best: for what the predictive density is made of.
+    fn laplace(&self, kind: Predictive, test: Option<&Part>) -> Result<LaplaceVariances, RunError> {
         let job = self.job;
-        let precision = required(job.settings.prior_precision, "prior-precision")?;
-        let none = Array2::zeros((0, job.train.x.ncols()));
-        let test = test.map_or(none.view(), |part| part.x.view());
-        let found = self
+        let curvature = self
             .fit
             .ensemble
-            .laplace_variances(
-                job.train.x.view(),
-                precision,
-                &[job.validation.x.view(), test],
-            )
+            .laplace(job.train.x.view())
             .map_err(failed)?;
-        <[Array2<f64>; 2]>::try_from(found)
-            .map_err(|_| RunError::Unsupported("one Laplace variance for each part".to_owned()))
+        let part = laplace::sample(job);
+        let plain = self.predict(&part)?;
+        let targets = part.y.view();
+        let precision = laplace::best_precision(&curvature, part.x.view(), |variances| {
+            let mut prediction = plain.clone();
+            let variances = variances.index_axis(Axis(2), 0);
+            if kind == Predictive::Laplace {
+                self.widen(&mut prediction, variances, targets);
+            } else {
+                prediction.noise_variances.assign(&variances);
+            }
+            Ok(prediction.negative_log_likelihood(targets))
+        })?;
+        let of = |part: &Part| -> Result<Array2<f64>, RunError> {
+            let variances = laplace::variances(&curvature, precision, part)?;
+            Ok(variances.index_axis_move(Axis(2), 0))
+        };
+        Ok(LaplaceVariances {
+            precision,
+            validation: of(&job.validation)?,
+            test: match test {
+                Some(part) => of(part)?,
+                None => Array2::zeros((plain.means.nrows(), 0)),
+            },
+        })
     }
 
-    /// A common noise is the one that suits the validation rows best, given spread and Laplace variance.
-    fn common_noise(&self, prediction: &Prediction, laplace: ArrayView2<'_, f64>) -> Option<f64> {
-        let Likelihood::Gaussian(_) = self.fit.ensemble.likelihood() else {
-            return None;
-        };
-        let errors = (&self.job.validation.y - &prediction.mean()).mapv(|error| error * error);
-        let members = laplace.nrows().max(1) as f64;
-        let variance = prediction.spread() + laplace.sum_axis(ndarray::Axis(0)) / members;
-        Some(best_noise_variance(
-            errors.view(),
-            variance.view(),
-            Gaussian::FLOOR,
-        ))
+    /// Adds the Laplace variances to the noise. A common noise becomes the one that suits the targets best, given spread and
+    /// Laplace variance, and is returned.
+    fn widen(
+        &self,
+        prediction: &mut Prediction,
+        laplace: ArrayView2<'_, f64>,
+        targets: ArrayView1<'_, f64>,
+    ) -> Option<f64> {
+        let mut noise = None;
+        if let Likelihood::Gaussian(_) = self.fit.ensemble.likelihood() {
+            let errors = (&targets - &prediction.mean()).mapv(|error| error * error);
+            let members = laplace.nrows().max(1) as f64;
+            let variance = prediction.spread() + laplace.sum_axis(Axis(0)) / members;
+            let best = best_noise_variance(errors.view(), variance.view(), Gaussian::FLOOR);
+            prediction.noise_variances.fill(best);
+            noise = Some(best);
+        }
+        prediction.noise_variances += &laplace;
+        noise
     }
 
     fn in_original_units(
