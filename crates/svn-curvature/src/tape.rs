@@ -19,7 +19,7 @@ pub(crate) enum Record {
     Pointwise { derivative: Tensor },
     /// Shape per sample before flattening.
     Flatten { input: Vec<i64> },
-    /// Where each window had its maximum, `Mb × C × H' × W'`.
+    /// Where each window had its maximum, `M × b × C × H' × W'`.
     MaxPool {
         pool: Pool2d,
         indices: Tensor,
@@ -58,17 +58,11 @@ impl Record {
                 pool,
                 indices,
                 input,
-            } => {
-                let at = indices.size();
-                let indices = indices
-                    .f_view([-1, batch, at[1], at[2], at[3]])?
-                    .f_narrow(1, first, count)?;
-                Self::MaxPool {
-                    pool: pool.clone(),
-                    indices: indices.f_flatten(0, 1)?,
-                    input: input.clone(),
-                }
-            }
+            } => Self::MaxPool {
+                pool: pool.clone(),
+                indices: indices.f_narrow(1, first, count)?,
+                input: input.clone(),
+            },
             Self::AvgPool { pool, input } => Self::AvgPool {
                 pool: pool.clone(),
                 input: input.clone(),
@@ -91,10 +85,11 @@ impl Record {
                 input,
             } => {
                 let at = indices.size();
-                let indices = indices.f_view([-1, b, 1, at[1], at[2], at[3]])?;
                 let indices = indices
-                    .f_expand([n, b, k, at[1], at[2], at[3]], false)?
-                    .f_flatten(0, 2)?;
+                    .f_unsqueeze(2)?
+                    .f_expand([n, b, k, at[2], at[3], at[4]], false)?
+                    .f_flatten(0, 2)?
+                    .f_contiguous()?;
                 let like = cotangent.f_new_empty([1], (cotangent.kind(), cotangent.device()))?;
                 like.f_expand(with(input), false)?
                     .f_flatten(0, 2)?
