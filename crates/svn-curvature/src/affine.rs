@@ -19,6 +19,7 @@ use tch::{Device, Kind, TchError, Tensor};
 
 use crate::layer::{Conv2d, Window, pair};
 use crate::moments::per_sample_gradients;
+use crate::tape::Input;
 
 type Torch<T> = std::result::Result<T, TchError>;
 
@@ -103,9 +104,7 @@ impl AffineBlock {
     /// round to ten bits.
     pub fn convolve(&self, params: &Tensor, h: &Tensor) -> Torch<Option<Tensor>> {
         match &self.conv {
-            Some(g) if h.kind() == Kind::Float && h.device() == Device::Cpu => {
-                self.convolution(g, params, h).map(Some)
-            }
+            Some(g) if convolves(h) => self.convolution(g, params, h).map(Some),
             _ => Ok(None),
         }
     }
@@ -223,11 +222,23 @@ impl AffineBlock {
 
     /// Writes `Σ_i δ_i a_iᵀ` and `Σ_i δ_i` of one column into the layer's part of `out`, `N × d`, whose first column
     /// belongs to parameter `start`.
-    pub fn write_vjp(&self, a: &Tensor, delta: &Tensor, out: &Tensor, start: usize) -> Torch<()> {
+    pub fn write_vjp(
+        &self,
+        input: &Input,
+        delta: &Tensor,
+        out: &Tensor,
+        start: usize,
+    ) -> Torch<()> {
         let (n, b, k, l, o) = delta.size5()?;
+        let product = match &self.conv {
+            Some(g) if convolves(delta) => self.correlate(g, &input.values, delta)?,
+            _ => {
+                let a = input.rows(self)?.f_expand([n, -1, -1], false)?;
+                let delta = delta.f_reshape([n, b * k * l, o])?;
+                delta.f_transpose(1, 2)?.f_bmm(&a)?
+            }
+        };
         let delta = delta.f_reshape([n, b * k * l, o])?;
-        let a = a.f_expand([n, -1, -1], false)?;
-        let product = delta.f_transpose(1, 2)?.f_bmm(&a)?;
         columns(out, &self.weight, start)?
             .f_view(product.size().as_slice())?
             .f_copy_(&product)?;
@@ -239,6 +250,35 @@ impl AffineBlock {
             )?)?;
         }
         Ok(())
+    }
+
+    /// `Σ_i δ_i a_iᵀ` of one column, `N × O × K`, without the rows: the inputs convolved with the cotangents, samples being
+    /// channels and stride and dilation changing places.
+    fn correlate(&self, g: &ConvGeometry, h: &Tensor, delta: &Tensor) -> Torch<Tensor> {
+        let (n, b, _, _, o) = delta.size5()?;
+        let (m, window, channels) = (h.size()[0], g.conv.window(), g.conv.inputs as i64);
+        let ([height, width], [kh, kw]) = (pair(g.output), pair(window.kernel));
+        let cotangents = delta
+            .f_view([n, b, height, width, o])?
+            .f_permute([0, 4, 1, 2, 3])?
+            .f_reshape([n * o, b, height, width])?;
+        let [height, width] = pair(g.input);
+        h.f_permute([2, 0, 1, 3, 4])?
+            .f_reshape([channels, m * b, height, width])?
+            .f_conv2d(
+                &cotangents,
+                None::<Tensor>,
+                pair(window.dilation),
+                pair(window.padding),
+                pair(window.stride),
+                m,
+            )?
+            // Pixels that no window covers give more than the kernel.
+            .f_narrow(2, 0, kh)?
+            .f_narrow(3, 0, kw)?
+            .f_reshape([channels, n, o, kh, kw])?
+            .f_permute([1, 2, 0, 3, 4])?
+            .f_reshape([n, o, self.fan_in as i64])
     }
 
     /// Writes the per-sample products `Σ_l δ a_lᵀ` and `Σ_l δ` into the layer's part of `out`, `N × bk × d`, whose
@@ -261,6 +301,11 @@ impl AffineBlock {
         }
         Ok(())
     }
+}
+
+/// Whether libtorch's convolution is the faster way and as exact as matrix products.
+fn convolves(tensor: &Tensor) -> bool {
+    tensor.kind() == Kind::Float && tensor.device() == Device::Cpu
 }
 
 /// Columns `range − start` of the last dimension, a view.
@@ -346,6 +391,22 @@ mod tests {
             assert!(block.convolve(&params, &h).unwrap().is_none());
             let (single, h) = (params.to_kind(Kind::Float), h.to_kind(Kind::Float));
             assert!(block.convolve(&single, &h).unwrap().is_some());
+        }
+    }
+
+    #[test]
+    fn correlating_is_multiplying_cotangents_and_rows() {
+        let block = block();
+        let g = block.conv.as_ref().unwrap();
+        let positions = (g.output[0] * g.output[1]) as i64;
+        let delta = waves(&[4, 5, 1, positions, 3], 0.9);
+        for particles in [1, 4] {
+            let h = waves(&[particles, 5, 2, 9, 8], 0.7);
+            let out = Tensor::zeros([4, 39], (Kind::Double, Device::Cpu));
+            let input = Input::new(h.shallow_clone());
+            block.write_vjp(&input, &delta, &out, 0).unwrap();
+            let expected = out.narrow(1, 0, 36).reshape([4, 3, 12]);
+            assert_close(&block.correlate(g, &h, &delta).unwrap(), &expected);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::affine::{AffineBlock, ConvGeometry};
 use crate::error::{CurvatureError, check_shape};
 use crate::layer::{Layer, pair};
 use crate::subject::{Subject, all_finite, first_non_finite};
-use crate::tape::Record;
+use crate::tape::{Input, Record};
 use crate::{Linearization, ParameterLayout, Result};
 
 /// Layers applied one after the other.
@@ -239,23 +239,18 @@ impl Sequential {
                     let Some((block, affine)) = affine.next() else {
                         unreachable!("one block per affine layer")
                     };
-                    let convolved = affine.convolve(params, &h)?;
-                    if let (Some(output), None) = (&convolved, &tape) {
-                        (output.shallow_clone(), None)
-                    } else {
-                        let rows = affine.unroll(&h)?;
-                        let output = match convolved {
-                            Some(output) => output,
-                            None => affine.forward(params, &rows)?,
-                        };
-                        let weight = affine.weight_of(params)?;
-                        let record = Record::Affine {
-                            block,
-                            rows,
-                            weight,
-                        };
-                        (output, Some(record))
-                    }
+                    let input = Input::new(h.shallow_clone());
+                    let output = match affine.convolve(params, &h)? {
+                        Some(output) => output,
+                        None => affine.forward(params, input.rows(affine)?)?,
+                    };
+                    let weight = affine.weight_of(params)?;
+                    let record = Record::Affine {
+                        block,
+                        input,
+                        weight,
+                    };
+                    (output, Some(record))
                 }
                 Layer::Activation(function) => {
                     let y = function.value(&h)?;

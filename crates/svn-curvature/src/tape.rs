@@ -1,7 +1,10 @@
 //! What the forward pass leaves behind for the backward one, layer by layer.
 
+use std::cell::OnceCell;
+
 use tch::{TchError, Tensor};
 
+use crate::affine::AffineBlock;
 use crate::layer::{Pool2d, pair};
 
 type Torch<T> = std::result::Result<T, TchError>;
@@ -9,10 +12,10 @@ type Torch<T> = std::result::Result<T, TchError>;
 /// One layer's record. Shapes: `M` is 1 while the particles share the values, then `N`; `b` samples.
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// Rows `a` and weight `W` of the affine layer with this index among the affine ones.
+    /// Input and weight `W` of the affine layer with this index among the affine ones.
     Affine {
         block: usize,
-        rows: Tensor,
+        input: Input,
         weight: Tensor,
     },
     /// The derivative of an elementwise function, `M × b × features`.
@@ -29,25 +32,46 @@ pub(crate) enum Record {
     AvgPool { pool: Pool2d, input: Vec<i64> },
 }
 
+/// The input of an affine layer, `M × b × …`, unrolled as rows `a` when these are first asked for.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub values: Tensor,
+    rows: OnceCell<Tensor>,
+}
+
+impl Input {
+    pub fn new(values: Tensor) -> Self {
+        Self {
+            values,
+            rows: OnceCell::new(),
+        }
+    }
+
+    /// `a`, `M × bL × K`.
+    pub fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
+        match self.rows.get() {
+            Some(rows) => Ok(rows),
+            None => {
+                let rows = block.unroll(&self.values)?;
+                Ok(self.rows.get_or_init(|| rows))
+            }
+        }
+    }
+}
+
 impl Record {
     /// The same about `count` of `batch` samples.
-    pub fn samples(&self, batch: i64, first: i64, count: i64) -> Torch<Self> {
+    pub fn samples(&self, first: i64, count: i64) -> Torch<Self> {
         Ok(match self {
             Self::Affine {
                 block,
-                rows,
+                input,
                 weight,
-            } => {
-                let positions = rows.size()[1] / batch;
-                let rows = rows
-                    .f_narrow(1, first * positions, count * positions)?
-                    .f_contiguous()?;
-                Self::Affine {
-                    block: *block,
-                    rows,
-                    weight: weight.shallow_clone(),
-                }
-            }
+            } => Self::Affine {
+                block: *block,
+                input: Input::new(input.values.f_narrow(1, first, count)?),
+                weight: weight.shallow_clone(),
+            },
             Self::Pointwise { derivative } => Self::Pointwise {
                 derivative: derivative.f_narrow(1, first, count)?,
             },
