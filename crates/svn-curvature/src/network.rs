@@ -16,7 +16,7 @@ use crate::affine::{AffineBlock, ConvGeometry};
 use crate::error::{CurvatureError, check_shape};
 use crate::layer::{Layer, pair};
 use crate::subject::{Subject, all_finite, first_non_finite};
-use crate::tape::Record;
+use crate::tape::{Input, Record};
 use crate::{Linearization, ParameterLayout, Result};
 
 /// Layers applied one after the other.
@@ -159,7 +159,10 @@ impl Sequential {
     /// Wrong shapes, kinds or devices; NaN or infinity in the parameters (particle and layer), the inputs (row) or
     /// what the layers give (particle and layer).
     pub fn forward(&self, params: &Tensor, x: &Tensor) -> Result<Tensor> {
-        tch::no_grad(|| self.run(params, x, None))
+        tch::no_grad(|| {
+            self.check(params, x)?;
+            self.run(params, &x.f_unsqueeze(0)?, None)
+        })
     }
 
     /// Outputs, and what is needed for products with the Jacobians `J_i = ∂f(φ_p, x_i)/∂φ_p`.
@@ -167,18 +170,48 @@ impl Sequential {
     /// Shapes and errors as for [`Sequential::forward`].
     pub fn linearize(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
         tch::no_grad(|| {
-            let mut records = Vec::with_capacity(self.layers.len());
-            let outputs = self.run(params, x, Some(&mut records))?;
-            Ok(Linearization::new(
-                Subject::new(self.blocks.clone(), &outputs),
-                records,
-                outputs,
-            ))
+            self.check(params, x)?;
+            self.record(params, &x.f_unsqueeze(0)?)
         })
     }
 
+    /// [`Sequential::forward`] of samples that each particle has for itself.
+    ///
+    /// # Shapes
+    /// `x`: `N × b × input_shape`; otherwise as for [`Sequential::forward`].
+    ///
+    /// # Errors
+    /// As for [`Sequential::forward`].
+    pub fn forward_each(&self, params: &Tensor, x: &Tensor) -> Result<Tensor> {
+        tch::no_grad(|| {
+            self.check_each(params, x)?;
+            self.run(params, x, None)
+        })
+    }
+
+    /// [`Sequential::linearize`] at samples that each particle has for itself, such as what frozen layers of its own make of
+    /// common samples.
+    ///
+    /// Shapes and errors as for [`Sequential::forward_each`].
+    pub fn linearize_each(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
+        tch::no_grad(|| {
+            self.check_each(params, x)?;
+            self.record(params, x)
+        })
+    }
+
+    fn record(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
+        let mut records = Vec::with_capacity(self.layers.len());
+        let outputs = self.run(params, x, Some(&mut records))?;
+        Ok(Linearization::new(
+            Subject::new(self.blocks.clone(), &outputs),
+            records,
+            outputs,
+        ))
+    }
+
+    /// `x`: `M × b × input_shape`, `M` = 1 or `N`, checked.
     fn run(&self, params: &Tensor, x: &Tensor, tape: Option<&mut Vec<Record>>) -> Result<Tensor> {
-        self.check(params, x)?;
         let outputs = self.apply_layers(params, x, tape, |_, _| Ok(()))?;
         if !all_finite(&outputs)? {
             // Once more, layer by layer, to name the culprit; a network that is finite on all layers passes.
@@ -198,32 +231,26 @@ impl Sequential {
         inspect: impl Fn(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
         let mut affine = self.blocks.iter().enumerate();
-        let mut h = x.f_unsqueeze(0)?;
+        let mut h = x.shallow_clone();
         for (index, layer) in self.layers.iter().enumerate() {
             let per_sample = h.size().split_off(2);
-            let (m, b) = (h.size()[0], h.size()[1]);
-            let unfold = |pooled: &Tensor| {
-                let [_, c, height, width] = pooled.size()[..] else {
-                    unreachable!("pooling gives four dimensions")
-                };
-                pooled.f_view([m, b, c, height, width])
-            };
             let (output, record) = match layer {
                 Layer::Linear { .. } | Layer::Conv2d(_) => {
                     let Some((block, affine)) = affine.next() else {
                         unreachable!("one block per affine layer")
                     };
-                    let rows = affine.unroll(&h)?;
-                    let output = affine.forward(params, &rows)?;
-                    let record = match tape {
-                        Some(_) => Some(Record::Affine {
-                            block,
-                            rows,
-                            weight: affine.weight_of(params)?,
-                        }),
-                        None => None,
+                    let input = Input::new(h.shallow_clone());
+                    let output = match affine.convolve(params, &h)? {
+                        Some(output) => output,
+                        None => affine.forward(params, input.rows(affine)?)?,
                     };
-                    (output, record)
+                    let weight = affine.weight_of(params)?;
+                    let record = Record::Affine {
+                        block,
+                        input,
+                        weight,
+                    };
+                    (output, Some(record))
                 }
                 Layer::Activation(function) => {
                     let y = function.value(&h)?;
@@ -242,7 +269,8 @@ impl Sequential {
                 Layer::MaxPool2d(pool) => {
                     let (kernel, stride, padding) =
                         (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let (pooled, indices) = h.f_flatten(0, 1)?.f_max_pool2d_with_indices(
+                    let planes = Planes::new(&h)?;
+                    let (pooled, indices) = planes.images.f_max_pool2d_with_indices(
                         kernel,
                         stride,
                         padding,
@@ -251,19 +279,20 @@ impl Sequential {
                     )?;
                     let record = Record::MaxPool {
                         pool: pool.clone(),
-                        indices,
+                        indices: planes.back(&indices)?,
                         input: per_sample,
                     };
-                    (unfold(&pooled)?, Some(record))
+                    (planes.back(&pooled)?, Some(record))
                 }
                 Layer::AvgPool2d(pool) => {
                     let (kernel, stride, padding) =
                         (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let pooled = h
-                        .f_flatten(0, 1)?
+                    let planes = Planes::new(&h)?;
+                    let pooled = planes
+                        .images
                         .f_avg_pool2d(kernel, stride, padding, false, true, None)?;
                     (
-                        unfold(&pooled)?,
+                        planes.back(&pooled)?,
                         Some(Record::AvgPool {
                             pool: pool.clone(),
                             input: per_sample,
@@ -278,6 +307,23 @@ impl Sequential {
             h = output;
         }
         Ok(h)
+    }
+
+    /// As [`Self::check`], of samples `N × b × …`.
+    fn check_each(&self, params: &Tensor, x: &Tensor) -> Result<()> {
+        let (particles, found) = (params.size().first().copied(), x.size());
+        let [n, rows, sample @ ..] = &found[..] else {
+            return self.check(params, x);
+        };
+        if Some(*n) != particles {
+            return Err(CurvatureError::Shape {
+                what: "x",
+                expected: format!("particles × rows × sample shape, particles = {particles:?}"),
+                found,
+            });
+        }
+        // The row that is named counts through the particles.
+        self.check(params, &x.f_reshape([&[n * rows], sample].concat())?)
     }
 
     fn check(&self, params: &Tensor, x: &Tensor) -> Result<()> {
@@ -356,6 +402,36 @@ impl Sequential {
             particle,
             layer,
         }
+    }
+}
+
+/// `M × b × C × H × W` as images `Mb × C × H × W`, or `bM × …` where that is how they lie in memory.
+struct Planes {
+    images: Tensor,
+    samples_first: bool,
+    sides: [i64; 2],
+}
+
+impl Planes {
+    fn new(h: &Tensor) -> Result<Self> {
+        let swapped = h.f_transpose(0, 1)?;
+        let samples_first = !h.is_contiguous() && swapped.is_contiguous();
+        let source = if samples_first { &swapped } else { h };
+        Ok(Self {
+            images: source.f_flatten(0, 1)?,
+            samples_first,
+            sides: [source.size()[0], source.size()[1]],
+        })
+    }
+
+    /// What was made of the images, as `M × b × …`.
+    fn back(&self, images: &Tensor) -> Result<Tensor> {
+        let shape = [&self.sides[..], &images.size()[1..]].concat();
+        let images = images.f_view(shape.as_slice())?;
+        Ok(match self.samples_first {
+            true => images.f_transpose(0, 1)?,
+            false => images,
+        })
     }
 }
 
