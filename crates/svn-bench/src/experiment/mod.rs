@@ -3,6 +3,7 @@
 //! An experiment plans jobs (data set × method × fold), gives each to a [`FoldRunner`] and keeps the record of what
 //! came back. Nothing here knows how a network is trained.
 
+#[macro_use]
 mod choice;
 mod error;
 mod job;
@@ -11,6 +12,7 @@ mod pool;
 mod settings;
 pub mod tune;
 pub mod uci;
+pub mod vision;
 
 pub use choice::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule, Solver,
