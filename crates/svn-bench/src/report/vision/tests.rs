@@ -46,7 +46,7 @@ fn differences_are_paired_by_seed() {
         .unwrap();
     assert_eq!(
         table.rows[0][3..6],
-        ["svgd", "0.0500 ± 0.0100", "-0.050 ± 0.010"].map(String::from)
+        ["svgd", "0.050 ± 0.010", "-0.050 ± 0.010"].map(String::from)
     );
     assert_eq!(table.rows[0].last().unwrap(), "better beyond 2 se");
     assert!(losses(&summary).is_empty());
