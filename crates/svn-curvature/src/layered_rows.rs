@@ -16,6 +16,7 @@ use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{
     Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip, s,
 };
+use serde::{Deserialize, Serialize};
 use tch::{Kind, Tensor};
 
 use crate::affine::AffineBlock;
@@ -29,6 +30,10 @@ pub struct LayeredRows {
     gram: Array3<f64>,
     dim: usize,
 }
+
+/// Inputs and cotangents of the layers of a [`LayeredRows`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LayeredRowsParts(Vec<(Array3<f64>, Array3<f64>)>);
 
 /// One layer's inputs (`N × R × K`) and cotangents (`N × R × O`).
 #[derive(Debug, Clone)]
@@ -171,6 +176,50 @@ impl LayeredRows {
             gram.slice_mut(s![.., slot.clone()]).assign(&block.t());
             gram.slice_mut(s![slot.clone(), ..]).assign(&block);
         }
+    }
+
+    /// Copies of what the rows are made of, for a checkpoint.
+    pub fn parts(&self) -> LayeredRowsParts {
+        let layers = self.layers.iter();
+        LayeredRowsParts(
+            layers
+                .map(|layer| (layer.inputs.clone(), layer.cotangents.clone()))
+                .collect(),
+        )
+    }
+
+    /// Put back what [`Self::parts`] gave. `slots` are those that were written, in the order of writing: the inner products
+    /// are then computed as they were, to the last bit.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`] for rows of another number or other layers.
+    pub fn set_parts(
+        &mut self,
+        parts: LayeredRowsParts,
+        slots: impl IntoIterator<Item = Range<usize>>,
+    ) -> Result<()> {
+        let shapes: Vec<_> = self
+            .layers
+            .iter()
+            .map(|layer| (layer.inputs.dim(), layer.cotangents.dim()))
+            .collect();
+        let found = parts.0.iter().map(|(a, d)| (a.dim(), d.dim()));
+        if !found.eq(shapes.iter().copied()) {
+            return Err(CurvatureError::Shape {
+                what: "parts of curvature rows",
+                expected: format!("inputs and cotangents of the layers = {shapes:?}"),
+                found: vec![parts.0.len() as i64],
+            });
+        }
+        for (layer, (inputs, cotangents)) in self.layers.iter_mut().zip(parts.0) {
+            layer.inputs = inputs;
+            layer.cotangents = cotangents;
+        }
+        self.gram.fill(0.0);
+        for slot in slots {
+            self.update_gram(slot);
+        }
+        Ok(())
     }
 
     /// `J_p J_pᵀ`, `R × R`, kept up to date as rows are written.

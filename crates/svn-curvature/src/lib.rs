@@ -24,6 +24,7 @@ pub mod convert;
 mod error;
 mod family;
 mod layer;
+mod layer_ggn;
 mod layer_text;
 mod layered_rows;
 mod linearization;
@@ -35,11 +36,12 @@ mod tape;
 
 pub use error::CurvatureError;
 pub use family::{
-    Accumulate, Diag, DiagAccumulator, Ekfac, EkfacAccumulator, Full, FullAccumulator, Homogeneous,
-    HomogeneousFactor, Kfac, KfacAccumulator, ParticleCurvature,
+    Accumulate, AccumulatedSums, Diag, DiagAccumulator, Ekfac, EkfacAccumulator, Full,
+    FullAccumulator, Homogeneous, HomogeneousFactor, Kfac, KfacAccumulator, ParticleCurvature,
 };
 pub use layer::{Activation, Conv2d, Layer, Pool2d};
-pub use layered_rows::LayeredRows;
+pub use layer_ggn::LayerGgn;
+pub use layered_rows::{LayeredRows, LayeredRowsParts};
 pub use linearization::Linearization;
 pub use loss::Loss;
 pub use network::Sequential;

@@ -159,7 +159,10 @@ impl Sequential {
     /// Wrong shapes, kinds or devices; NaN or infinity in the parameters (particle and layer), the inputs (row) or
     /// what the layers give (particle and layer).
     pub fn forward(&self, params: &Tensor, x: &Tensor) -> Result<Tensor> {
-        tch::no_grad(|| self.run(params, x, None))
+        tch::no_grad(|| {
+            self.check(params, x)?;
+            self.run(params, &x.f_unsqueeze(0)?, None)
+        })
     }
 
     /// Outputs, and what is needed for products with the Jacobians `J_i = ∂f(φ_p, x_i)/∂φ_p`.
@@ -167,18 +170,48 @@ impl Sequential {
     /// Shapes and errors as for [`Sequential::forward`].
     pub fn linearize(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
         tch::no_grad(|| {
-            let mut records = Vec::with_capacity(self.layers.len());
-            let outputs = self.run(params, x, Some(&mut records))?;
-            Ok(Linearization::new(
-                Subject::new(self.blocks.clone(), &outputs),
-                records,
-                outputs,
-            ))
+            self.check(params, x)?;
+            self.record(params, &x.f_unsqueeze(0)?)
         })
     }
 
+    /// [`Sequential::forward`] of samples that each particle has for itself.
+    ///
+    /// # Shapes
+    /// `x`: `N × b × input_shape`; otherwise as for [`Sequential::forward`].
+    ///
+    /// # Errors
+    /// As for [`Sequential::forward`].
+    pub fn forward_each(&self, params: &Tensor, x: &Tensor) -> Result<Tensor> {
+        tch::no_grad(|| {
+            self.check_each(params, x)?;
+            self.run(params, x, None)
+        })
+    }
+
+    /// [`Sequential::linearize`] at samples that each particle has for itself, such as what frozen layers of its own make of
+    /// common samples.
+    ///
+    /// Shapes and errors as for [`Sequential::forward_each`].
+    pub fn linearize_each(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
+        tch::no_grad(|| {
+            self.check_each(params, x)?;
+            self.record(params, x)
+        })
+    }
+
+    fn record(&self, params: &Tensor, x: &Tensor) -> Result<Linearization> {
+        let mut records = Vec::with_capacity(self.layers.len());
+        let outputs = self.run(params, x, Some(&mut records))?;
+        Ok(Linearization::new(
+            Subject::new(self.blocks.clone(), &outputs),
+            records,
+            outputs,
+        ))
+    }
+
+    /// `x`: `M × b × input_shape`, `M` = 1 or `N`, checked.
     fn run(&self, params: &Tensor, x: &Tensor, tape: Option<&mut Vec<Record>>) -> Result<Tensor> {
-        self.check(params, x)?;
         let outputs = self.apply_layers(params, x, tape, |_, _| Ok(()))?;
         if !all_finite(&outputs)? {
             // Once more, layer by layer, to name the culprit; a network that is finite on all layers passes.
@@ -198,7 +231,7 @@ impl Sequential {
         inspect: impl Fn(usize, &Tensor) -> Result<()>,
     ) -> Result<Tensor> {
         let mut affine = self.blocks.iter().enumerate();
-        let mut h = x.f_unsqueeze(0)?;
+        let mut h = x.shallow_clone();
         for (index, layer) in self.layers.iter().enumerate() {
             let per_sample = h.size().split_off(2);
             let (m, b) = (h.size()[0], h.size()[1]);
@@ -278,6 +311,23 @@ impl Sequential {
             h = output;
         }
         Ok(h)
+    }
+
+    /// As [`Self::check`], of samples `N × b × …`.
+    fn check_each(&self, params: &Tensor, x: &Tensor) -> Result<()> {
+        let (particles, found) = (params.size().first().copied(), x.size());
+        let [n, rows, sample @ ..] = &found[..] else {
+            return self.check(params, x);
+        };
+        if Some(*n) != particles {
+            return Err(CurvatureError::Shape {
+                what: "x",
+                expected: format!("particles × rows × sample shape, particles = {particles:?}"),
+                found,
+            });
+        }
+        // The row that is named counts through the particles.
+        self.check(params, &x.f_reshape([&[n * rows], sample].concat())?)
     }
 
     fn check(&self, params: &Tensor, x: &Tensor) -> Result<()> {

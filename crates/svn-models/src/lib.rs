@@ -13,6 +13,7 @@
 
 #![deny(missing_docs)]
 
+mod device;
 pub mod ensemble;
 mod error;
 pub mod fit;
@@ -21,6 +22,7 @@ pub mod network;
 pub mod posterior;
 mod rows;
 
+pub use device::Device;
 pub use ensemble::{ClassPrediction, Ensemble, Prediction};
 pub use error::ModelError;
 pub use likelihood::Likelihood;

@@ -65,6 +65,7 @@ fn settings(method: Method, noise: NoiseModel) -> FitSettings {
             ..CurvatureSettings::default()
         },
         precision: None,
+        device: svn_models::Device::Cpu,
         seed: 4,
     }
 }

@@ -66,6 +66,7 @@ fn settings(method: Method, activation: Activation, curvature: CurvatureSettings
         batch_size: 10,
         curvature,
         precision: None,
+        device: svn_models::Device::Cpu,
         seed: 1,
     }
 }

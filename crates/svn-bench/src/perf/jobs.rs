@@ -53,6 +53,7 @@ pub(super) fn ratio(epochs: usize) -> Result<f64, PerfError> {
             ..CurvatureSettings::default()
         },
         precision: None,
+        device: svn_models::Device::Cpu,
         seed: SEED + fold,
     };
     let train_one = |fold: u64| -> Result<(), ModelError> {

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use svn_linalg::{Diagonal, Factor, FactorizeDamped, SelfAdjoint};
 use tch::{Kind, Tensor};
 
-use super::{Accumulate, ParticleCurvature, check_decay, copy_of, scale};
+use super::{Accumulate, AccumulatedSums, ParticleCurvature, check_decay, copy_of, scale};
 use crate::moments::squared_gradients;
 use crate::subject::{Subject, check_layer_finite};
 use crate::{Linearization, Result, convert};
@@ -104,6 +104,25 @@ impl Accumulate for DiagAccumulator {
             diagonal: diagonal * scale(rows, self.samples)?,
             subject: self.subject,
         })
+    }
+}
+
+impl DiagAccumulator {
+    /// Copies of the sums, for a checkpoint.
+    ///
+    /// # Errors
+    /// libtorch's.
+    pub fn sums(&self) -> Result<AccumulatedSums> {
+        AccumulatedSums::new(self.samples, [&self.sum])
+    }
+
+    /// Put back what [`Self::sums`] gave.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`](crate::CurvatureError::Shape) for sums of another network or number of particles.
+    pub fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
+        self.samples = sums.copy_to(&mut [&mut self.sum])?;
+        Ok(())
     }
 }
 

@@ -22,7 +22,9 @@ use svn_linalg::{
 };
 use tch::{Kind, TchError, Tensor};
 
-use super::{Accumulate, Homogeneous, ParticleCurvature, check_decay, copy_of, scale};
+use super::{
+    Accumulate, AccumulatedSums, Homogeneous, ParticleCurvature, check_decay, copy_of, scale,
+};
 use crate::affine::AffineBlock;
 use crate::moments::{homogeneous_second_moment, second_moment};
 use crate::subject::{Subject, check_layer_finite};
@@ -168,6 +170,34 @@ impl KfacAccumulator {
             let _ = sums.cotangents.f_add_(&more.cotangents)?;
         }
         self.samples += samples;
+        Ok(())
+    }
+}
+
+impl KfacAccumulator {
+    /// Copies of the sums, for a checkpoint.
+    ///
+    /// # Errors
+    /// libtorch's.
+    pub fn sums(&self) -> Result<AccumulatedSums> {
+        let pairs = self.moments.iter();
+        AccumulatedSums::new(
+            self.samples,
+            pairs.flat_map(|sums| [&sums.inputs, &sums.cotangents]),
+        )
+    }
+
+    /// Put back what [`Self::sums`] gave.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`] for sums of another network or number of particles.
+    pub fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
+        let mut targets: Vec<&mut Tensor> = self
+            .moments
+            .iter_mut()
+            .flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents])
+            .collect();
+        self.samples = sums.copy_to(&mut targets)?;
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod ekfac;
 mod full;
 mod homogeneous;
 mod kfac;
+mod sums;
 
 use ndarray::Array2;
 use svn_linalg::{Factor, SelfAdjoint};
@@ -30,6 +31,7 @@ pub use ekfac::{Ekfac, EkfacAccumulator};
 pub use full::{Full, FullAccumulator};
 pub use homogeneous::{Homogeneous, HomogeneousFactor};
 pub use kfac::{Kfac, KfacAccumulator};
+pub use sums::AccumulatedSums;
 
 use crate::{CurvatureError, Linearization, Result};
 

@@ -3,7 +3,7 @@
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
 use crate::network::{NetworkSettings, last_layer};
 use crate::posterior::{CurvaturePart, CurvatureSettings, Precision};
-use crate::{Likelihood, ModelError};
+use crate::{Device, Likelihood, ModelError};
 use serde::{Deserialize, Serialize};
 use svn_curvature::Sequential;
 use svn_stein::Method;
@@ -68,6 +68,7 @@ impl Task {
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
 /// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
+/// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
 /// | `seed` | starting weights and order of the rows | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -92,6 +93,9 @@ pub struct FitSettings {
     /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
+    /// Where the network is evaluated. Particles, kernel and linear algebra stay on the CPU.
+    #[serde(default, skip_serializing_if = "Device::is_cpu")]
+    pub device: Device,
     /// Seed.
     pub seed: u64,
 }

@@ -9,7 +9,9 @@
 
 mod low_rank;
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, Zip};
+use ndarray::{
+    Array1, Array2, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis, Zip,
+};
 use rayon::prelude::*;
 use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
 
@@ -70,7 +72,7 @@ impl<'s, 'a> PerParticle<'s, 'a> {
             // Handled together, by `LowRankBlocks`.
             Curvature::LowRank(_) => Ok(()),
             Curvature::Diagonal(h) => self.solve_diagonal(m, *h, &g, rhs, out),
-            Curvature::Dense(_) => self.solve_dense(m, &g, rhs, out),
+            Curvature::Dense(h) => self.solve_dense(m, *h, &g, rhs, out),
             Curvature::Factored(f) => self.solve_factored(m, *f, &g, rhs, out),
         }
     }
@@ -153,6 +155,7 @@ impl<'s, 'a> PerParticle<'s, 'a> {
     fn solve_dense(
         &self,
         m: usize,
+        h: ArrayView3<'_, f64>,
         g: &Array2<f64>,
         rhs: ArrayView1<'_, f64>,
         mut out: ArrayViewMut1<'_, f64>,
@@ -160,15 +163,12 @@ impl<'s, 'a> PerParticle<'s, 'a> {
         let system = self.system;
         let (n, d) = system.shape();
         let mut matrix = g.t().dot(g);
-        let mut h = Array2::zeros((d, d));
-        let eye = Array2::eye(d);
-        for p in 0..n {
+        for (p, h) in h.outer_iter().enumerate() {
             let weight = system.kernel.kernel[(p, m)].powi(2) / n as f64;
             if weight > 0.0 {
-                system
-                    .curvature
-                    .apply_one_into(p, eye.view(), system.damping, h.view_mut());
                 matrix.scaled_add(weight, &h);
+                let damping = weight * system.damping;
+                matrix.diag_mut().mapv_inplace(|x| x + damping);
             }
         }
         let cholesky =

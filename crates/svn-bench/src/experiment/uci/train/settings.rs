@@ -1,6 +1,7 @@
 //! From the benchmark's settings to those of a fit in `svn-models`.
 
 use rand::Rng;
+use svn_models::Device;
 use svn_models::curvature::Activation;
 use svn_models::fit::{FitSettings, NoiseModel, Task};
 use svn_models::network::{NetworkSettings, last_layer};
@@ -32,6 +33,7 @@ pub(super) fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
         batch_size: required(settings.batch_size, "batch-size")?,
         curvature: curvature(job),
         precision: None,
+        device: Device::Cpu,
         seed: job.stream("training").next_u64(),
     })
 }

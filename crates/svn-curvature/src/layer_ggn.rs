@@ -1,0 +1,276 @@
+//! Curvature of one affine layer as a matrix, kept batch by batch: for more rows `S_iᵀ J_i` than the layer has parameters.
+//!
+//! ```text
+//! H = Σ_i Λ_i ⊗ ã_i ã_iᵀ,    Λ_i = Σ_j δ_ij δ_ijᵀ  (O × O),    ã_i = (a_i, 1)  with a bias
+//! block (o, o') = Ãᵀ diag(Λ_·oo') Ã                             o ≤ o', the others by symmetry
+//! ```
+//!
+//! One matrix product a batch: `½ O (O + 1) · K'² · b` multiplications, where the product of the rows takes
+//! `(O K')² · b k`, for ten classes eighteen times as many.
+
+use ndarray::{Array4, ArrayViewMut2, Axis, s};
+use tch::{Kind, Tensor};
+
+use crate::affine::AffineBlock;
+use crate::moments::homogeneous;
+use crate::subject::check_layer_finite;
+use crate::{CurvatureError, Linearization, Result, convert};
+
+/// `H` of the last batches for each of `N` particles, one slot a batch. Unwritten slots are zero.
+#[derive(Debug, Clone)]
+pub struct LayerGgn {
+    /// By slot: `N × pairs × K' × K'`.
+    slots: Vec<Array4<f64>>,
+    outputs: usize,
+    fan_in: usize,
+    bias: bool,
+}
+
+impl LayerGgn {
+    /// Room for `slots` batches of what `linear` has, or none unless that is one affine layer with one position a sample,
+    /// as after [`Linearization::last_layer`].
+    pub fn new(linear: &Linearization, slots: usize) -> Option<Self> {
+        let [block] = linear.subject().blocks() else {
+            return None;
+        };
+        if block.positions() != 1 {
+            return None;
+        }
+        let (o, k) = (block.outputs, block.homogeneous_fan_in());
+        Some(Self {
+            slots: vec![Array4::zeros((linear.particles(), o * (o + 1) / 2, k, k)); slots.max(1)],
+            outputs: o,
+            fan_in: block.fan_in,
+            bias: block.has_bias(),
+        })
+    }
+
+    /// `N`.
+    pub fn particles(&self) -> usize {
+        self.slots.first().map_or(0, |slot| slot.dim().0)
+    }
+
+    /// `d = O K'`.
+    pub fn dim(&self) -> usize {
+        self.outputs * (self.fan_in + usize::from(self.bias))
+    }
+
+    /// Write `Σ_i J_iᵀ S_i S_iᵀ J_i` of `linear` and `root` (`N × b × c × k`) to a slot.
+    ///
+    /// # Errors
+    /// As for [`Linearization::rows`]; no such slot.
+    pub fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
+        linear.check_root(root)?;
+        let slots = self.slots.len();
+        let Some(target) = self.slots.get_mut(slot) else {
+            return Err(CurvatureError::OutOfRange {
+                name: "slot",
+                range: "below the number of slots",
+                found: slot.min(slots) as f64,
+            });
+        };
+        tch::no_grad(|| {
+            linear.pull_back(root, |_, block, a, delta| {
+                let sum = pair_moments(block, a, delta)?;
+                check_layer_finite("curvature", block, &sum)?;
+                convert::copy_into(&sum, target.view_mut())
+            })
+        })
+    }
+
+    /// `out = scale · Σ_slots H_p + shift · I`, in the order of the flat parameters.
+    ///
+    /// # Shapes
+    /// `out`: `d × d`.
+    pub fn dense_into(
+        &self,
+        particle: usize,
+        scale: f64,
+        shift: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let mut pair = 0;
+        for o in 0..self.outputs {
+            for q in o..self.outputs {
+                let blocks = self
+                    .slots
+                    .iter()
+                    .map(|slot| slot.slice(s![particle, pair, .., ..]));
+                let sum = blocks.fold(None, |sum: Option<ndarray::Array2<f64>>, block| {
+                    Some(match sum {
+                        Some(sum) => sum + block,
+                        None => block.to_owned(),
+                    })
+                });
+                pair += 1;
+                let Some(sum) = sum else { continue };
+                for ((i, j), value) in sum.indexed_iter() {
+                    // A matrix product rounds the two halves of a symmetric block apart.
+                    let value = if o == q {
+                        0.5 * (value + sum[[j, i]])
+                    } else {
+                        *value
+                    };
+                    let (row, column) = (self.flat(o, i), self.flat(q, j));
+                    out[[row, column]] = scale * value;
+                    out[[column, row]] = scale * value;
+                }
+            }
+        }
+        out.diag_mut().mapv_inplace(|entry| entry + shift);
+    }
+
+    /// Place of weight `(o, i)`, or of bias `o`, in the flat vector.
+    fn flat(&self, o: usize, i: usize) -> usize {
+        if i < self.fan_in {
+            o * self.fan_in + i
+        } else {
+            self.outputs * self.fan_in + o
+        }
+    }
+
+    /// What the slots hold, for a checkpoint.
+    pub fn slots(&self) -> &[Array4<f64>] {
+        &self.slots
+    }
+
+    /// Put back what [`Self::slots`] gave.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`] for other shapes or another number of slots.
+    pub fn set_slots(&mut self, slots: Vec<Array4<f64>>) -> Result<()> {
+        let shape = |slots: &[Array4<f64>]| {
+            let slot = slots.first().map(|slot| slot.shape().to_vec());
+            [vec![slots.len()], slot.unwrap_or_default()].concat()
+        };
+        let (found, expected) = (shape(&slots), shape(&self.slots));
+        let uneven = slots.iter().any(|slot| slot.shape() != &expected[1..]);
+        if found != expected || uneven {
+            return Err(CurvatureError::Shape {
+                what: "slots",
+                expected: format!("slots × particles × pairs × K' × K' = {expected:?}"),
+                found: found.iter().map(|&side| side as i64).collect(),
+            });
+        }
+        self.slots = slots;
+        Ok(())
+    }
+}
+
+/// `Ãᵀ diag(Λ_·oo') Ã` for the pairs `o ≤ o'`, row by row: `N × pairs × K' × K'`.
+fn pair_moments(block: &AffineBlock, a: &Tensor, delta: &Tensor) -> Result<Tensor> {
+    let (n, b, k, _, o) = delta.size5()?;
+    let inputs = if block.has_bias() {
+        homogeneous(a)?
+    } else {
+        a.shallow_clone()
+    };
+    let width = inputs.size()[2];
+    let delta = delta.f_view([n * b, k, o])?;
+    let lambda = delta
+        .f_transpose(1, 2)?
+        .f_bmm(&delta)?
+        .f_view([n, b, o * o])?;
+    let pairs: Vec<i64> = (0..o)
+        .flat_map(|p| (p..o).map(move |q| p * o + q))
+        .collect();
+    let index = Tensor::f_from_slice(&pairs)?.f_to(delta.device())?;
+    let weights = lambda.f_index_select(2, &index)?.f_unsqueeze(3)?;
+    let weighted = weights.f_mul(&inputs.f_unsqueeze(2)?)?.f_flatten(2, 3)?;
+    Ok(weighted
+        .f_transpose(1, 2)?
+        .f_bmm(&inputs.f_expand([n, -1, -1], false)?)?
+        .f_view([n, pairs.len() as i64, width, width])?
+        .f_to_kind(Kind::Double)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
+    use ndarray::{Array2, Array3};
+    use tch::Device;
+
+    fn waves(shape: &[i64], frequency: f64) -> Tensor {
+        let count = shape.iter().product::<i64>();
+        (Tensor::arange(count, (Kind::Double, Device::Cpu)) * frequency)
+            .sin()
+            .view(shape)
+    }
+
+    /// A small LeNet: two convolutions, pooling, two dense layers, with and without a last bias.
+    fn network(bias: bool) -> Sequential {
+        let layers = vec![
+            Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).padding([1, 1])),
+            Layer::Activation(Activation::Sigmoid),
+            Layer::MaxPool2d(Pool2d::new([2, 2])),
+            Layer::Conv2d(Conv2d::new(2, 3, [3, 3])),
+            Layer::relu(),
+            Layer::Flatten,
+            Layer::linear(12, 7),
+            Layer::Activation(Activation::Tanh),
+            Layer::Linear {
+                inputs: 7,
+                outputs: 4,
+                bias,
+            },
+        ];
+        Sequential::new(&[1, 8, 8], layers).unwrap()
+    }
+
+    /// Against the rows written out and multiplied, over two slots, one of which is written twice; sums of 40 products.
+    #[test]
+    fn it_is_the_product_of_the_rows_of_the_last_batches() {
+        for bias in [true, false] {
+            let network = network(bias);
+            let params = waves(&[3, network.layout().dim() as i64], 1.7);
+            let linearize = |frequency| {
+                let x = waves(&[10, 1, 8, 8], frequency);
+                network.linearize(&params, &x).unwrap().last_layer()
+            };
+            let first = linearize(0.9);
+            let d = first.dim();
+            let mut kept = LayerGgn::new(&first, 2).unwrap();
+            assert_eq!((kept.particles(), kept.dim()), (3, d));
+            let mut rows: [Array3<f64>; 2] = [(); 2].map(|()| Array3::zeros((3, 0, d)));
+            for (slot, frequency) in [(0, 0.9), (1, 0.31), (0, 2.3)] {
+                let linear = linearize(frequency);
+                let root = Loss::Categorical.root(linear.outputs()).unwrap();
+                kept.write(&linear, &root, slot).unwrap();
+                rows[slot] = convert::array(&linear.rows(&root).unwrap()).unwrap();
+            }
+            for p in 0..3 {
+                let mut found = Array2::zeros((d, d));
+                kept.dense_into(p, 0.6, 0.25, found.view_mut());
+                let mut expected = Array2::<f64>::eye(d) * 0.25;
+                for rows in &rows {
+                    let rows = rows.index_axis(Axis(0), p);
+                    expected = expected + rows.t().dot(&rows) * 0.6;
+                }
+                for (a, b) in found.iter().zip(&expected) {
+                    assert!((a - b).abs() < 1e-13, "{a} {b}");
+                }
+                assert_eq!(found, found.t());
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_another_form_is_refused() {
+        let network = network(true);
+        let params = waves(&[1, network.layout().dim() as i64], 1.7);
+        let linear = || {
+            network
+                .linearize(&params, &waves(&[2, 1, 8, 8], 0.9))
+                .unwrap()
+        };
+        assert!(LayerGgn::new(&linear(), 1).is_none());
+        let last = linear().last_layer();
+        let mut kept = LayerGgn::new(&last, 1).unwrap();
+        let root = Loss::Categorical.root(last.outputs()).unwrap();
+        assert!(kept.write(&last, &root, 1).is_err());
+        assert!(kept.set_slots(vec![Array4::zeros((1, 10, 8, 7))]).is_err());
+        let saved = kept.slots().to_vec();
+        assert!(kept.set_slots(saved).is_ok());
+    }
+}
