@@ -6,7 +6,7 @@ use super::{DONE, FAILED, Outcome, bench_uci, print, table};
 use crate::data::SearchPath;
 use crate::experiment::EpochProgress;
 use crate::experiment::uci::{JobLabel, Observer};
-use crate::experiment::vision::train::{self, Site};
+use crate::experiment::vision::train;
 use crate::experiment::vision::{
     self, DeviceKind, VisionObserver, VisionPlan, VisionRecord, VisionStore,
 };
@@ -14,21 +14,21 @@ use crate::report;
 
 pub(super) fn run(arguments: &BenchVision) -> Outcome {
     bench_uci::init_log(arguments.quiet, arguments.verbose);
-    let site = Site::choose(arguments.device)?;
-    let cores = match site.kind() {
+    let device = arguments.device;
+    train::prepare(device)?;
+    let cores = match DeviceKind::from(device) {
         DeviceKind::Cpu => std::thread::available_parallelism().map_or(1, usize::from),
         DeviceKind::Cuda => 1,
     };
     let options = arguments.options(cores);
-    train::prepare();
     let path = SearchPath::standard(arguments.data.as_deref());
-    let plan = VisionPlan::new(&options, &path, site.kind())?;
+    let plan = VisionPlan::new(&options, &path, device.into())?;
     let mut store = VisionStore::open(&arguments.out)?;
     let watch = Watch(Progress::new(arguments.quiet));
     let finished = vision::run(
         &plan,
         options.jobs,
-        &site,
+        device,
         &arguments.out,
         &mut store,
         &watch,
@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &BenchVision) -> Outcome {
     watch.0.clear();
 
     let mut env = bench_uci::environment();
-    env.extend(train::environment(&site));
+    env.extend(train::environment(device));
     let summary = report::vision::write(&arguments.out, store.entries(), env)?;
     let ours: Vec<_> = summary
         .results

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use svn_models::Device;
 
 use super::args::{non_negative, positive, positive_count};
 use crate::experiment::vision::{
-    Activation, DeviceChoice, ImageSplit, LOW_DATA, LlMode, Root, VisionOptions, VisionSettings,
+    Activation, ImageSplit, LOW_DATA, LlMode, Root, VisionOptions, VisionSettings,
 };
 use crate::experiment::{
     Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Method, Schedule, Solver, TrainSettings,
@@ -54,9 +55,9 @@ pub(super) struct BenchVision {
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
 
-    /// Do not measure on turned and noisy images
-    #[arg(long)]
-    pub no_corruption: bool,
+    /// Test images that are measured turned and noisy, the same for all methods; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub corruption_images: usize,
 
     /// Do not score images of the other set (fashion-mnist for mnist and the reverse)
     #[arg(long)]
@@ -64,7 +65,7 @@ pub(super) struct BenchVision {
 
     /// Where networks are evaluated: auto, cpu, cuda or cuda:i
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    pub device: DeviceChoice,
+    pub device: Device,
 
     /// Worker threads, one run each [default: number of cores, 1 with CUDA]
     #[arg(long, value_name = "N", value_parser = positive_count)]
@@ -209,7 +210,7 @@ impl BenchVision {
                 sizes => distinct(sizes),
             },
             test_limit: self.test_subset,
-            corruption: !self.no_corruption,
+            corruption: Some(self.corruption_images).filter(|&images| images > 0),
             foreign: !self.no_ood,
             first_seed: self.seed,
             seeds: self.seeds,

@@ -1,9 +1,10 @@
-//! Settings of the image experiments that are a choice among names, and the device.
+//! Settings of the image experiments that are a choice among names.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use svn_models::Device;
 
 choice! {
     /// Activation of LeNet.
@@ -44,45 +45,6 @@ choice! {
     }
 }
 
-/// Where networks are evaluated, as asked for: `auto`, `cpu`, `cuda` or `cuda:i`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum DeviceChoice {
-    /// The first CUDA device if there is one.
-    #[default]
-    Auto,
-    /// The processor.
-    Cpu,
-    /// A CUDA device by its index.
-    Cuda(usize),
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auto => f.write_str("auto"),
-            Self::Cpu => f.write_str("cpu"),
-            Self::Cuda(index) => write!(f, "cuda:{index}"),
-        }
-    }
-}
-
-impl FromStr for DeviceChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda(0)),
-            _ => text
-                .strip_prefix("cuda:")
-                .and_then(|index| index.parse().ok())
-                .map(Self::Cuda)
-                .ok_or_else(|| "expected auto, cpu, cuda or cuda:i".to_owned()),
-        }
-    }
-}
-
 /// Which kind of device did the work: results of the two differ in their last digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -93,24 +55,11 @@ pub enum DeviceKind {
     Cuda,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn devices_by_name() {
-        let parse = |text: &str| text.parse::<DeviceChoice>();
-        for (text, device) in [
-            ("auto", DeviceChoice::Auto),
-            ("cpu", DeviceChoice::Cpu),
-            ("cuda:1", DeviceChoice::Cuda(1)),
-        ] {
-            assert_eq!(parse(text), Ok(device));
-            assert_eq!(device.to_string(), text);
-        }
-        assert_eq!(parse("cuda"), Ok(DeviceChoice::Cuda(0)));
-        for text in ["gpu", "cuda:", "cuda:x", "cuda:-1", ""] {
-            assert!(parse(text).is_err(), "{text}");
+impl From<Device> for DeviceKind {
+    fn from(device: Device) -> Self {
+        match device {
+            Device::Cpu => Self::Cpu,
+            Device::Cuda(_) => Self::Cuda,
         }
     }
 }

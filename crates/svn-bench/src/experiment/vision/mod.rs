@@ -7,7 +7,7 @@ mod run;
 mod settings;
 pub mod train;
 
-pub use choice::{Activation, DeviceChoice, DeviceKind, ImageSplit, LlMode, Root};
+pub use choice::{Activation, DeviceKind, ImageSplit, LlMode, Root};
 pub use plan::{Images, LOW_DATA, VisionGroup, VisionOptions, VisionPlan, image_set_names};
 #[cfg(test)]
 pub(crate) use record::samples;

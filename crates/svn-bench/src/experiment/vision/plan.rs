@@ -31,8 +31,8 @@ pub struct VisionOptions {
     pub subsets: Vec<usize>,
     /// Test images; `None` is all.
     pub test_limit: Option<usize>,
-    /// Whether to measure on corrupted images.
-    pub corruption: bool,
+    /// Test images that are measured corrupted; `None` for none.
+    pub corruption: Option<usize>,
     /// Whether to score images of another set.
     pub foreign: bool,
     /// The first seed.

@@ -30,8 +30,8 @@ pub struct VisionConfiguration {
     pub split: ImageSplit,
     /// Images used.
     pub limits: Limits,
-    /// Whether corrupted images were measured.
-    pub corruption: bool,
+    /// Test images that were measured corrupted, at most; null for none.
+    pub corruption: Option<usize>,
     /// Resolved common settings.
     pub settings: TrainSettings,
     /// Resolved settings of LeNet and its last layer.
@@ -167,7 +167,7 @@ pub(crate) mod samples {
                 learning: Some(learning),
                 test: None,
             },
-            corruption: false,
+            corruption: None,
             settings,
             vision,
             device: DeviceKind::Cpu,
@@ -216,7 +216,7 @@ mod tests {
         change(&|c| c.split = ImageSplit::Paper);
         change(&|c| c.limits.learning = None);
         change(&|c| c.limits.test = Some(10));
-        change(&|c| c.corruption = true);
+        change(&|c| c.corruption = Some(9));
         change(&|c| c.settings.lr = Some(0.5));
         change(&|c| c.vision.newton_lr = Some(0.5));
         change(&|c| c.device = DeviceKind::Cuda);

@@ -4,8 +4,10 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use super::record::run_number;
-use super::train::{self, Site};
+use super::train;
 use super::{ImageSplit, Images, VisionGroup, VisionPlan, VisionRecord};
+use svn_models::Device;
+
 use crate::experiment::uci::{Failure, Finished, JobLabel};
 use crate::experiment::{EpochProgress, ExperimentError, RunError, pool};
 use crate::record::Store;
@@ -52,7 +54,7 @@ pub type VisionStore = Store<VisionRecord>;
 pub fn run(
     plan: &VisionPlan,
     jobs: usize,
-    site: &Site,
+    device: Device,
     folder: &Path,
     store: &mut VisionStore,
     observer: &dyn VisionObserver,
@@ -71,7 +73,7 @@ pub fn run(
         observer.started(&run.label);
         let progress = |progress| observer.progress(&run.label, progress);
         let checkpoint = run.checkpoint(folder);
-        match pool::caught(|| train_one(run, site, &checkpoint, &progress)) {
+        match pool::caught(|| train_one(run, device, &checkpoint, &progress)) {
             Ok(record) => {
                 pool::lock(&store).append(record.clone())?;
                 // It has served; a left-over file is harmless.
@@ -151,7 +153,7 @@ fn pending<'a>(plan: &'a VisionPlan, store: &VisionStore) -> Vec<Pending<'a>> {
 
 fn train_one(
     run: &Pending<'_>,
-    site: &Site,
+    device: Device,
     checkpoint: &Path,
     progress: &dyn Fn(EpochProgress),
 ) -> Result<VisionRecord, RunError> {
@@ -168,7 +170,7 @@ fn train_one(
             seed: run.seed,
             fold: run.label.fold,
         },
-        site,
+        device,
         checkpoint,
         progress,
     )

@@ -1,6 +1,5 @@
 //! Training and measuring one run by `svn-models`: the one folder of this experiment that knows who trains.
 
-mod device;
 mod measure;
 mod settings;
 
@@ -8,15 +7,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use svn_models::Rows;
 use svn_models::fit::{EpochReport, Fit, fit};
+use svn_models::{Device, Rows};
 
 use super::{Images, VisionConfiguration, VisionRecord};
 use crate::experiment::uci::train::{failed, milliseconds, warnings};
 use crate::experiment::{EpochPoint, EpochProgress, RunError};
 use crate::record::{PartSizes, SCHEMA, Timing};
 use crate::split::FoldRows;
-pub use device::Site;
 use measure::Predictor;
 
 /// What is trained and measured.
@@ -36,18 +34,25 @@ pub struct Run<'a> {
     pub fold: usize,
 }
 
-/// Prepare this process: parallelism is over runs, so that inside a run OpenBLAS and libtorch use one thread each and
-/// results do not depend on the number of jobs.
-pub fn prepare() {
+/// Prepare this process for a device: parallelism is over runs, so that inside a run OpenBLAS and libtorch use one
+/// thread each and results do not depend on the number of jobs.
+///
+/// # Errors
+/// [`RunError::Unsupported`] for a CUDA device that is not there.
+pub fn prepare(device: Device) -> Result<(), RunError> {
+    device
+        .resolve()
+        .map_err(|error| RunError::Unsupported(format!("--{error}")))?;
     svn_linalg::threads::set_blas_threads(1);
     tch::set_num_threads(1);
+    Ok(())
 }
 
 /// What a reader of the report wants to know of the libraries.
-pub fn environment(site: &Site) -> BTreeMap<String, String> {
+pub fn environment(device: Device) -> BTreeMap<String, String> {
     BTreeMap::from([
         ("blas".to_owned(), svn_linalg::threads::blas_config()),
-        ("device".to_owned(), site.to_string()),
+        ("device".to_owned(), device.to_string()),
     ])
 }
 
@@ -57,7 +62,7 @@ pub fn environment(site: &Site) -> BTreeMap<String, String> {
 /// [`RunError`]; other runs go on.
 pub fn train_and_measure(
     run: &Run<'_>,
-    site: &Site,
+    device: Device,
     checkpoint: &Path,
     progress: &dyn Fn(EpochProgress),
 ) -> Result<VisionRecord, RunError> {
@@ -67,7 +72,7 @@ pub fn train_and_measure(
         Rows::new(own.scaled(rows), own.targets(rows)).map_err(failed)
     };
     let validation = part(&run.rows.validation)?;
-    let fit = train(run, &part(&run.rows.train)?, &validation, progress)?;
+    let fit = train(run, &part(&run.rows.train)?, &validation, device, progress)?;
     let temperature = match run.configuration.settings.temperature {
         Some(true) => {
             let prediction = fit
@@ -85,6 +90,7 @@ pub fn train_and_measure(
     let predictor = Predictor {
         ensemble: &fit.ensemble,
         temperature,
+        device: run.configuration.device,
     };
     let measured = predictor.measure(run)?;
     let mut said = measured.metrics.warnings;
@@ -117,9 +123,10 @@ fn train(
     run: &Run<'_>,
     train: &Rows,
     validation: &Rows,
+    device: Device,
     progress: &dyn Fn(EpochProgress),
 ) -> Result<Fit, RunError> {
-    let settings = settings::fit_settings(run)?;
+    let settings = settings::fit_settings(run, device)?;
     let mut report = |epoch: &EpochReport| {
         progress(EpochProgress {
             epoch: epoch.epoch,

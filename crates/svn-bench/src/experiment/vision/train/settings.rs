@@ -1,6 +1,7 @@
 //! From the settings of a run to those of a fit in `svn-models`.
 
 use rand::Rng;
+use svn_models::Device;
 use svn_models::curvature;
 use svn_models::fit::{FitSettings, Task};
 use svn_models::network::{NetworkSettings, last_layer};
@@ -16,7 +17,7 @@ use crate::experiment::{Hessian, KernelMetric, Method, RunError, Schedule};
 use crate::split::stream;
 
 /// Settings of a run's fit.
-pub(super) fn fit_settings(run: &Run<'_>) -> Result<FitSettings, RunError> {
+pub(super) fn fit_settings(run: &Run<'_>, device: Device) -> Result<FitSettings, RunError> {
     let settings = &run.configuration.settings;
     let activation = match required(run.configuration.vision.activation, "activation")? {
         Activation::Sigmoid => curvature::Activation::Sigmoid,
@@ -40,6 +41,7 @@ pub(super) fn fit_settings(run: &Run<'_>) -> Result<FitSettings, RunError> {
         batch_size: required(settings.batch_size, "batch-size")?,
         curvature: curvature_settings(run),
         precision: None,
+        device,
         seed: random.next_u64(),
     };
     fit.method = method(run, &fit)?;
