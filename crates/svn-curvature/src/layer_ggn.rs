@@ -8,7 +8,7 @@
 //! One matrix product a batch: `½ O (O + 1) · K'² · b` multiplications, where the product of the rows takes
 //! `(O K')² · b k`, for ten classes eighteen times as many.
 
-use ndarray::{Array4, ArrayViewMut2, Axis, s};
+use ndarray::{Array4, ArrayViewMut2, s};
 use tch::{Kind, Tensor};
 
 use crate::affine::AffineBlock;
@@ -188,7 +188,7 @@ fn pair_moments(block: &AffineBlock, a: &Tensor, delta: &Tensor) -> Result<Tenso
 mod tests {
     use super::*;
     use crate::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
-    use ndarray::{Array2, Array3};
+    use ndarray::{Array2, Array3, Axis};
     use tch::Device;
 
     fn waves(shape: &[i64], frequency: f64) -> Tensor {

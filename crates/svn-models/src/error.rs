@@ -71,6 +71,9 @@ pub enum ModelError {
         /// Epochs that were run.
         epochs: usize,
     },
+    /// A checkpoint that cannot be written, read or gone on from.
+    #[error(transparent)]
+    Checkpoint(#[from] crate::fit::CheckpointError),
     /// From the curvature layer.
     #[error(transparent)]
     Curvature(#[from] svn_curvature::CurvatureError),

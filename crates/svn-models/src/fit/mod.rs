@@ -1,27 +1,42 @@
 //! Train an ensemble: steps of a particle method on the posterior, validation after each epoch, best weights restored.
+//!
+//! | call | trains | starts from |
+//! |---|---|---|
+//! | [`fit`] | the whole network | weights drawn by the seed |
+//! | [`fit_from`] | the whole network | the same, or a [`Checkpoint`] of a run that was interrupted |
+//! | [`fit_last_layer`] | the last layer, all others frozen | a trained ensemble |
 
+mod checkpoint;
+mod checkpoint_error;
+mod epoch;
+mod fingerprint;
+mod last_layer;
 mod report;
 mod settings;
+mod training;
 mod validation;
 
+pub use checkpoint::Checkpoint;
+pub use checkpoint_error::CheckpointError;
+pub use epoch::Epoch;
+pub use last_layer::fit_last_layer;
 pub use report::EpochReport;
 pub use settings::{FitSettings, NoiseModel, Task};
 
 use crate::network::initial_particles;
 use crate::posterior::{Posterior, PosteriorSettings};
 use crate::{Ensemble, ModelError, Rows};
-use report::EpochSums;
-use std::time::{Duration, Instant};
-use svn_stein::{Sampler, Stop, run};
-use tch::Device;
-use validation::Validation;
+use std::time::Duration;
+use svn_stein::{Flow, Sampler};
+use training::{Progress, Training};
+use validation::{Outputs, Validation, Whole};
 
 /// A finished training run.
 #[derive(Debug)]
 pub struct Fit {
     /// The ensemble with the weights of the best epoch.
     pub ensemble: Ensemble,
-    /// Epoch whose weights are restored, from 1.
+    /// Epoch whose weights are restored, from 1; 0 for an ensemble given to [`fit_last_layer`] that no epoch improved.
     pub best_epoch: usize,
     /// Every epoch's report.
     pub history: Vec<EpochReport>,
@@ -38,23 +53,66 @@ pub struct Fit {
 /// Noise, weights and epoch are chosen from these rows alone. The same settings give the same ensemble to the last bit.
 ///
 /// # Errors
-/// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit; anything else only if no epoch was ever
-/// finished with a finite validation score.
+/// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit, [`ModelError::NoSuchDevice`]; anything else only
+/// if no epoch was ever finished with a finite validation score.
 pub fn fit(
     settings: &FitSettings,
     train: &Rows,
     validation: &Rows,
     report: &mut dyn FnMut(&EpochReport),
 ) -> Result<Fit, ModelError> {
+    fit_from(settings, train, validation, None, &mut |epoch| {
+        report(epoch.report());
+        Ok(Flow::Continue)
+    })
+}
+
+/// [`fit`] that can be interrupted after each epoch and taken up again.
+///
+/// A run that goes on from a [`Checkpoint`] gives the same [`Fit`] as one that was never interrupted, to the last bit on
+/// the same machine and device; only the times of the steps differ. `epochs` may be more than when the checkpoint was made,
+/// everything else has to be as it was. The observer ends the run with [`Flow::Stop`], or with an error of its own.
+///
+/// # Errors
+/// As for [`fit`]; [`ModelError::Checkpoint`] for a checkpoint of other settings or rows; the observer's.
+///
+/// # Examples
+/// ```
+/// # use ndarray::{Array1, Array2};
+/// # use svn_models::{Device, Rows, curvature::Activation, network::NetworkSettings, posterior::CurvatureSettings};
+/// use svn_models::fit::{Checkpoint, FitSettings, NoiseModel, Task, fit, fit_from};
+/// use svn_models::stein::{FirstOrder, Flow, Method};
+/// # let rows = |n: usize| Rows::new(Array2::from_shape_fn((n, 1), |(i, _)| (i as f64).sin()), Array1::from_iter((0..n).map(|i| (i as f64).cos())));
+/// # let (train, validation) = (rows(12)?, rows(7)?);
+/// # let settings = FitSettings {
+/// #     method: Method::Ensemble { step: FirstOrder::adam(0.01) }, network: NetworkSettings::Mlp { hidden: vec![3], activation: Activation::Tanh },
+/// #     task: Task::Regression(NoiseModel::Homoscedastic), prior_precision: 1.0, particles: 2, epochs: 4, batch_size: 5,
+/// #     curvature: CurvatureSettings::default(), precision: None, device: Device::Cpu, seed: 0,
+/// # };
+/// # let folder = tempfile::tempdir().map_err(|e| svn_models::ModelError::Setting { name: "folder".into(), found: e.to_string(), expected: "one".into() })?;
+/// # let path = folder.path().join("run.ckpt");
+/// // Interrupted after the second of four epochs:
+/// fit_from(&settings, &train, &validation, None, &mut |epoch| {
+///     epoch.checkpoint()?.write(&path)?;
+///     Ok(if epoch.report().epoch == 2 { Flow::Stop } else { Flow::Continue })
+/// })?;
+/// // Taken up again:
+/// let start = Checkpoint::read(&path)?;
+/// let resumed = fit_from(&settings, &train, &validation, Some(start), &mut |_| Ok(Flow::Continue))?;
+/// let whole = fit(&settings, &train, &validation, &mut |_| {})?;
+/// assert_eq!(resumed.ensemble.particles(), whole.ensemble.particles());
+/// # Ok::<(), svn_models::ModelError>(())
+/// ```
+pub fn fit_from(
+    settings: &FitSettings,
+    train: &Rows,
+    validation: &Rows,
+    start: Option<Checkpoint>,
+    observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
+) -> Result<Fit, ModelError> {
     settings.validate(train.len())?;
-    if train.width() != validation.width() {
-        return Err(ModelError::Shape {
-            what: "validation features".into(),
-            found: vec![validation.len(), validation.width()],
-            expected: vec![validation.len(), train.width()],
-        });
-    }
-    let device = Device::Cpu;
+    check_widths(train, validation)?;
+    let device = settings.device.resolve()?;
     let likelihood = settings.task.likelihood()?;
     likelihood.check_targets(validation.targets())?;
     let network = settings.build_network(train.width())?;
@@ -62,66 +120,64 @@ pub fn fit(
         network.clone(),
         likelihood,
         train,
-        PosteriorSettings {
-            batch_size: settings.batch_size,
-            prior_precision: settings.prior_precision,
-            curvature: settings.curvature,
-            learn_noise: true,
-            precision: settings.precision(),
-            seed: settings.seed,
-            device,
-        },
+        posterior_settings(settings)?,
     )?;
-    let steps_per_epoch = posterior.batches_per_epoch();
-    let mut sampler = Sampler::new(settings.method.clone())?;
-    let mut state = sampler.init(
-        initial_particles(&network, settings.particles, settings.seed),
-        settings.seed,
-    )?;
-    let mut validation = Validation {
+    let sampler = Sampler::new(settings.method.clone())?;
+    let (state, progress) = match start {
+        None => {
+            let particles = initial_particles(&network, settings.particles, settings.seed);
+            let state = sampler.init(particles, settings.seed)?;
+            (state, Progress::default())
+        }
+        Some(checkpoint) => {
+            checkpoint.check(settings, train, validation)?;
+            posterior.restore(checkpoint.posterior, settings.particles)?;
+            (checkpoint.state, checkpoint.progress)
+        }
+    };
+    let whole = Whole {
         network: &network,
-        likelihood,
-        rows: validation,
         precision: settings.precision(),
         device,
-        steps_per_epoch,
-        report,
-        sums: EpochSums::default(),
-        history: Vec::with_capacity(settings.epochs),
-        best: None,
-        step_times: Vec::with_capacity(settings.epochs * steps_per_epoch),
-        clock: Instant::now(),
     };
-    let stop = Stop::after((settings.epochs * steps_per_epoch) as u64);
-    let outcome = run(
-        &mut sampler,
-        &mut state,
-        &mut posterior,
-        stop,
-        &mut [&mut validation],
-    );
-    let stopped_early = match outcome {
-        Ok(_) => None,
-        Err(error) if validation.best.is_some() => Some(error.to_string()),
-        Err(error) => return Err(error.into()),
+    let training = Training {
+        settings,
+        train,
+        sampler,
+        state,
+        posterior,
+        validation: Validation {
+            likelihood,
+            rows: validation,
+            outputs: Outputs::Whole(whole),
+        },
+        progress,
+        fingerprints: std::cell::OnceCell::new(),
     };
-    let Validation {
-        best,
-        history,
-        step_times,
-        ..
-    } = validation;
-    let Some(best) = best else {
-        return Err(ModelError::Diverged {
-            epochs: history.len(),
-        });
-    };
-    Ok(Fit {
-        ensemble: best.ensemble,
-        best_epoch: best.epoch,
-        history,
-        step_times,
-        curvature_age: posterior.curvature_age(),
-        stopped_early,
+    training.run(observer, |best| {
+        whole.ensemble(best.likelihood, best.particles.view())
+    })
+}
+
+fn posterior_settings(settings: &FitSettings) -> Result<PosteriorSettings, ModelError> {
+    Ok(PosteriorSettings {
+        batch_size: settings.batch_size,
+        prior_precision: settings.prior_precision,
+        curvature: settings.curvature,
+        learn_noise: true,
+        precision: settings.precision(),
+        seed: settings.seed,
+        device: settings.device.resolve()?,
+    })
+}
+
+fn check_widths(train: &Rows, validation: &Rows) -> Result<(), ModelError> {
+    if train.width() == validation.width() {
+        return Ok(());
+    }
+    Err(ModelError::Shape {
+        what: "validation features".into(),
+        found: vec![validation.len(), validation.width()],
+        expected: vec![validation.len(), train.width()],
     })
 }

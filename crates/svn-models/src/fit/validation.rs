@@ -1,41 +1,44 @@
-//! After each epoch: predict the validation rows, remember the best weights.
+//! The score of weights on the validation rows.
 
-use super::report::{EpochReport, EpochSums};
 use crate::ensemble::best_noise_variance;
 use crate::likelihood::Gaussian;
 use crate::posterior::Precision;
-use crate::{Ensemble, Likelihood, ModelError, Rows};
-use ndarray::ArrayView2;
-use std::time::{Duration, Instant};
-use svn_curvature::Sequential;
-use svn_stein::{Flow, Info, Observer, State, SteinError};
-use tch::Device;
+use crate::{ClassPrediction, Ensemble, Likelihood, ModelError, Prediction, Rows};
+use ndarray::{Array2, Array3, ArrayView2, s};
+use svn_curvature::{Sequential, convert};
+use tch::{Device, Tensor};
 
-/// Observer of a run; holds the best checkpoint and the time each step took.
+/// Validation rows and the likelihood they are scored by.
+#[derive(Debug)]
 pub(super) struct Validation<'a> {
-    pub(super) network: &'a Sequential,
     pub(super) likelihood: Likelihood,
     pub(super) rows: &'a Rows,
+    pub(super) outputs: Outputs<'a>,
+}
+
+/// How outputs at the validation rows come about.
+#[derive(Debug)]
+pub(super) enum Outputs<'a> {
+    /// Through the whole network.
+    Whole(Whole<'a>),
+    /// Through the last layer, from features (`N × n × K`) that the frozen ones gave.
+    LastLayer {
+        network: &'a Sequential,
+        features: Tensor,
+    },
+}
+
+/// A network, and how it is evaluated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole<'a> {
+    pub(super) network: &'a Sequential,
     pub(super) precision: Precision,
     pub(super) device: Device,
-    pub(super) steps_per_epoch: usize,
-    pub(super) report: &'a mut dyn FnMut(&EpochReport),
-    pub(super) sums: EpochSums,
-    pub(super) history: Vec<EpochReport>,
-    pub(super) best: Option<Checkpoint>,
-    pub(super) step_times: Vec<Duration>,
-    pub(super) clock: Instant,
 }
 
-/// Weights and likelihood of the epoch with the best validation score so far.
-pub(super) struct Checkpoint {
-    pub(super) epoch: usize,
-    pub(super) nll: f64,
-    pub(super) ensemble: Ensemble,
-}
-
-impl Validation<'_> {
-    fn join(
+impl Whole<'_> {
+    /// The network with these weights.
+    pub(super) fn ensemble(
         &self,
         likelihood: Likelihood,
         particles: ArrayView2<'_, f64>,
@@ -44,65 +47,94 @@ impl Validation<'_> {
         let ensemble = Ensemble::new(network, likelihood, particles.to_owned(), self.device)?;
         Ok(ensemble.with_precision(self.precision))
     }
+}
 
-    /// The ensemble as it would predict now, and its score: the mean negative log likelihood of the validation rows, of
-    /// classes under the mean probability. A common noise is the one that suits the validation rows best.
-    fn ensemble(&self, particles: ArrayView2<'_, f64>) -> Result<(Ensemble, f64), ModelError> {
-        let ensemble = self.join(self.likelihood, particles)?;
+impl Validation<'_> {
+    /// The likelihood under which the ensemble would predict now, and its score: the mean negative log likelihood of the
+    /// validation rows, of classes under the mean probability. A common noise is the one that suits these rows best.
+    pub(super) fn score(
+        &self,
+        particles: ArrayView2<'_, f64>,
+    ) -> Result<(Likelihood, f64), ModelError> {
+        let targets = self.rows.targets();
         if self.likelihood.classes().is_some() {
-            let prediction = ensemble.predict_classes(self.rows.features())?;
-            let nll = prediction.negative_log_likelihood(self.rows.targets())?;
-            return Ok((ensemble, nll));
+            let prediction = self.classes(particles)?;
+            return Ok((
+                self.likelihood,
+                prediction.negative_log_likelihood(targets)?,
+            ));
         }
-        let mut prediction = ensemble.predict(self.rows.features())?;
+        let mut prediction = self.numbers(particles)?;
         if !prediction.means.iter().all(|mean| mean.is_finite()) {
-            return Ok((ensemble, f64::NAN));
+            return Ok((self.likelihood, f64::NAN));
         }
-        let ensemble = match self.likelihood {
-            Likelihood::Gaussian(_) => {
-                let errors = (&self.rows.targets() - &prediction.mean()).mapv(|e| e * e);
-                let variance =
-                    best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
-                prediction.noise_variances.fill(variance);
-                self.join(Likelihood::Gaussian(Gaussian::new(variance)?), particles)?
-            }
-            _ => ensemble,
-        };
-        let nll = prediction.negative_log_likelihood(self.rows.targets());
-        Ok((ensemble, nll))
+        let mut likelihood = self.likelihood;
+        if let Likelihood::Gaussian(_) = likelihood {
+            let errors = (&targets - &prediction.mean()).mapv(|e| e * e);
+            let variance =
+                best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
+            prediction.noise_variances.fill(variance);
+            likelihood = Likelihood::Gaussian(Gaussian::new(variance)?);
+        }
+        Ok((likelihood, prediction.negative_log_likelihood(targets)))
     }
 
-    fn end_epoch(
-        &mut self,
-        epoch: usize,
-        particles: ArrayView2<'_, f64>,
-    ) -> Result<(), ModelError> {
-        let (ensemble, nll) = self.ensemble(particles)?;
-        // A NaN is no improvement: it never replaces a checkpoint.
-        if nll.is_finite() && self.best.as_ref().is_none_or(|best| nll < best.nll) {
-            self.best = Some(Checkpoint {
-                epoch,
-                nll,
-                ensemble,
-            });
+    fn classes(&self, particles: ArrayView2<'_, f64>) -> Result<ClassPrediction, ModelError> {
+        match &self.outputs {
+            Outputs::Whole(whole) => whole
+                .ensemble(self.likelihood, particles)?
+                .predict_classes(self.rows.features()),
+            Outputs::LastLayer { network, features } => {
+                let outputs = outputs(network, features, particles)?;
+                let classes = self.likelihood.classes().unwrap_or(outputs.dim().2);
+                let (members, rows, logits) = outputs.dim();
+                // One logit of two classes is that of the second.
+                let mut all = Array3::zeros((members, rows, classes));
+                all.slice_mut(s![.., .., classes - logits..])
+                    .assign(&outputs);
+                Ok(ClassPrediction::new(all))
+            }
         }
-        let report = self.sums.finish(epoch, nll);
-        (self.report)(&report);
-        self.history.push(report);
-        Ok(())
+    }
+
+    fn numbers(&self, particles: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
+        match &self.outputs {
+            Outputs::Whole(whole) => whole
+                .ensemble(self.likelihood, particles)?
+                .predict(self.rows.features()),
+            Outputs::LastLayer { network, features } => {
+                let outputs = outputs(network, features, particles)?;
+                let noise_variances = match &self.likelihood {
+                    Likelihood::Heteroscedastic(head) => {
+                        let outputs = convert::tensor(outputs.view())?;
+                        convert::array(&head.noise_variance(&outputs)?)?
+                    }
+                    Likelihood::Gaussian(gaussian) => {
+                        let (members, rows, _) = outputs.dim();
+                        Array2::from_elem((members, rows), gaussian.noise_variance())
+                    }
+                    Likelihood::Bernoulli | Likelihood::Softmax { .. } => {
+                        let (members, rows, _) = outputs.dim();
+                        Array2::from_elem((members, rows), f64::NAN)
+                    }
+                };
+                Ok(Prediction {
+                    means: outputs.slice_move(s![.., .., 0]),
+                    noise_variances,
+                })
+            }
+        }
     }
 }
 
-impl Observer for Validation<'_> {
-    fn observe(&mut self, state: &mut State, info: &Info) -> Result<Flow, SteinError> {
-        self.step_times.push(self.clock.elapsed());
-        self.sums.add(info);
-        let step = info.step as usize;
-        if step.is_multiple_of(self.steps_per_epoch) {
-            self.end_epoch(step / self.steps_per_epoch, state.particles())
-                .map_err(|error| SteinError::Observer(Box::new(error)))?;
-        }
-        self.clock = Instant::now();
-        Ok(Flow::Continue)
-    }
+/// Outputs `N × n × c` of a last layer.
+fn outputs(
+    network: &Sequential,
+    features: &Tensor,
+    particles: ArrayView2<'_, f64>,
+) -> Result<Array3<f64>, ModelError> {
+    let parameters = convert::tensor_on(particles, features.kind(), features.device())?;
+    Ok(convert::array(
+        &network.forward_each(&parameters, features)?,
+    )?)
 }

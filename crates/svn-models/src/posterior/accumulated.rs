@@ -1,7 +1,7 @@
 //! Curvature of recent batches in the form of its family.
 //!
 //! ```text
-//! full        H_p = (w/L) Σ_{last L batches} (n/b) Σ_i J_iᵀ R_i R_iᵀ J_i + δ I
+//! full        H_p = (w/L) Σ_{last L batches} (n/b) Σ_i J_iᵀ R_i R_iᵀ J_i + δ I        rows, or one layer's matrix
 //! diag, kfac  H_p = w (moving average over batches) + δ I
 //! ```
 //!
@@ -14,13 +14,20 @@ use super::{CurvatureFamily, CurvatureSettings, RowRing};
 use crate::ModelError;
 use ndarray::{Array2, Array3, s};
 use svn_curvature::{
-    Diag, DiagAccumulator, KfacAccumulator, LayeredRows, Linearization, ParameterLayout,
+    Accumulate, Diag, DiagAccumulator, KfacAccumulator, LayerGgn, LayeredRows, Linearization,
+    ParameterLayout,
 };
 use svn_stein::{Curvature, LowRank};
 use tch::Tensor;
 
 /// Rows written out may take this much memory in all.
 const LARGEST_ROWS: usize = 8 << 30;
+
+/// So many rows are kept as such even where they are more than the parameters: their Gram matrix is small as well.
+const SMALL_ROWS: usize = 512;
+
+/// Parameters of a layer up to which its curvature is kept as a matrix.
+const LARGEST_MATRIX: usize = 4096;
 
 /// What stays the same over a posterior's life.
 #[derive(Debug, Clone, Copy)]
@@ -37,18 +44,24 @@ pub(super) struct Shape {
 /// Curvature of recent batches.
 #[derive(Debug)]
 pub(super) struct Accumulated {
-    shape: Shape,
-    family: Family,
+    pub(super) shape: Shape,
+    pub(super) family: Family,
     /// Batches since the first.
-    step: usize,
+    pub(super) step: usize,
     /// The newest batch that the curvature in use knows of.
-    newest: usize,
+    pub(super) newest: usize,
 }
 
 #[derive(Debug)]
-enum Family {
+pub(super) enum Family {
     ByLayer(RowRing, RowsByLayer),
     WrittenOut(RowRing, Array3<f64>),
+    /// One layer with fewer parameters than rows: the sums of the batches and `w H_p + δ`.
+    Matrix {
+        ring: RowRing,
+        batches: LayerGgn,
+        matrices: Array3<f64>,
+    },
     Diag {
         average: MovingAverage<DiagAccumulator>,
         latest: Option<Diag>,
@@ -58,8 +71,32 @@ enum Family {
     Kfac {
         average: MovingAverage<KfacAccumulator>,
         fan_ins: Vec<usize>,
-        latest: Option<KroneckerCurvature>,
+        latest: Option<Decomposed>,
     },
+}
+
+/// Factors in use and the sums that they were decomposed from.
+#[derive(Debug)]
+pub(super) struct Decomposed {
+    pub curvature: KroneckerCurvature,
+    pub sums: KfacAccumulator,
+}
+
+impl Decomposed {
+    /// The curvature of `sums`, scaled to `rows` rows.
+    pub fn new(
+        sums: KfacAccumulator,
+        rows: usize,
+        fan_ins: &[usize],
+        weight: f64,
+        shift: f64,
+    ) -> Result<Self, ModelError> {
+        let kfac = sums.try_clone()?.finish_for(rows as f64)?;
+        Ok(Self {
+            curvature: KroneckerCurvature::new(&kfac, fan_ins, weight, shift)?,
+            sums,
+        })
+    }
 }
 
 impl Accumulated {
@@ -99,7 +136,9 @@ impl Accumulated {
             return Ok(());
         }
         match &mut self.family {
-            Family::ByLayer(ring, _) | Family::WrittenOut(ring, _) => ring.advance(),
+            Family::ByLayer(ring, _)
+            | Family::WrittenOut(ring, _)
+            | Family::Matrix { ring, .. } => ring.advance(),
             Family::Diag { average, .. } => average.advance()?,
             Family::Kfac { average, .. } => average.advance()?,
         }
@@ -115,9 +154,9 @@ impl Accumulated {
     pub fn age(&self) -> usize {
         let behind = self.step - self.newest;
         match &self.family {
-            Family::ByLayer(ring, _) | Family::WrittenOut(ring, _) => {
-                behind + ring.age() * self.shape.settings.every
-            }
+            Family::ByLayer(ring, _)
+            | Family::WrittenOut(ring, _)
+            | Family::Matrix { ring, .. } => behind + ring.age() * self.shape.settings.every,
             Family::Diag { .. } | Family::Kfac { .. } => behind,
         }
     }
@@ -139,6 +178,10 @@ impl Accumulated {
                     &(root * scale),
                     rows.slice_mut(s![.., slot.start..slot.start + filled, ..]),
                 )?;
+                self.newest = self.step;
+            }
+            Family::Matrix { ring, batches, .. } => {
+                batches.write(linear, &(root * scale), ring.index())?;
                 self.newest = self.step;
             }
             Family::Diag {
@@ -169,6 +212,17 @@ impl Accumulated {
                 weight: weight * ring.weight(),
                 shift,
             })),
+            Family::Matrix {
+                ring,
+                batches,
+                matrices,
+            } => {
+                let scale = weight * ring.weight();
+                for (p, matrix) in matrices.outer_iter_mut().enumerate() {
+                    batches.dense_into(p, scale, shift, matrix);
+                }
+                Ok(Curvature::Dense(matrices.view()))
+            }
             Family::Diag {
                 latest, diagonal, ..
             } => {
@@ -184,16 +238,16 @@ impl Accumulated {
             } => {
                 let current = match latest.take() {
                     Some(mut current) if !decompose => {
-                        current.set_weight(weight)?;
+                        current.curvature.set_weight(weight)?;
                         current
                     }
                     _ => {
                         self.newest = last_added;
-                        let kfac = average.finish_for(self.shape.rows)?;
-                        KroneckerCurvature::new(&kfac, fan_ins, weight, shift)?
+                        let sums = average.copy()?;
+                        Decomposed::new(sums, self.shape.rows, fan_ins, weight, shift)?
                     }
                 };
-                Ok(Curvature::Factored(latest.insert(current)))
+                Ok(Curvature::Factored(&latest.insert(current).curvature))
             }
         }
     }
@@ -205,9 +259,21 @@ impl Accumulated {
     }
 }
 
-/// A ring of rows, by layer where the network has that form, else written out.
+/// A ring of rows, by layer where the network has that form, else written out; their matrix where it is one layer with
+/// fewer parameters than rows.
 fn rows(linear: &Linearization, columns: usize, shape: &Shape) -> Result<Family, ModelError> {
     let ring = RowRing::new(shape.settings.accumulated_batches, shape.batch * columns);
+    if ring.capacity() > linear.dim().max(SMALL_ROWS)
+        && linear.dim() <= LARGEST_MATRIX
+        && let Some(batches) = LayerGgn::new(linear, ring.slots())
+    {
+        let matrices = Array3::zeros((linear.particles(), linear.dim(), linear.dim()));
+        return Ok(Family::Matrix {
+            ring,
+            batches,
+            matrices,
+        });
+    }
     if let Some(rows) = LayeredRows::new(linear, ring.capacity()) {
         return Ok(Family::ByLayer(ring, RowsByLayer(rows)));
     }

@@ -48,4 +48,19 @@ impl<A: Accumulate> MovingAverage<A> {
     pub fn finish_for(&self, rows: usize) -> Result<A::Curvature, ModelError> {
         Ok(self.with_batch.try_clone()?.finish_for(rows as f64)?)
     }
+
+    /// The sums, those of the current batch among them: all that the next batch builds on.
+    pub fn sums(&self) -> &A {
+        &self.with_batch
+    }
+
+    /// Copies of the sums.
+    pub fn copy(&self) -> Result<A, ModelError> {
+        Ok(self.with_batch.try_clone()?)
+    }
+
+    /// The same, to be put back from a checkpoint.
+    pub fn sums_mut(&mut self) -> &mut A {
+        &mut self.with_batch
+    }
 }

@@ -36,6 +36,13 @@ impl Batches {
         &self.order[start..self.position]
     }
 
+    /// Pass over `count` batches, as if they had been drawn.
+    pub fn skip(&mut self, count: u64) {
+        for _ in 0..count {
+            self.draw();
+        }
+    }
+
     /// Number of batches in one epoch.
     pub fn per_epoch(&self) -> usize {
         self.order.len().div_ceil(self.size)
@@ -73,6 +80,16 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(draw(1).0, first);
         assert_ne!(draw(2).0, first);
+    }
+
+    #[test]
+    fn batches_that_are_skipped_are_those_that_would_be_drawn() {
+        let (mut drawn, mut skipped) = (Batches::new(10, 4, 7), Batches::new(10, 4, 7));
+        for _ in 0..7 {
+            drawn.draw();
+        }
+        skipped.skip(7);
+        assert_eq!(drawn.draw(), skipped.draw());
     }
 
     #[test]

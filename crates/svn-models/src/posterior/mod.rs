@@ -15,12 +15,14 @@ mod curvature;
 mod kronecker;
 mod noise;
 mod ring;
+mod saved;
 mod settings;
 mod target;
 
 pub use batches::Batches;
 pub use noise::NoiseEstimate;
 pub use ring::RowRing;
+pub use saved::SavedPosterior;
 pub use settings::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings, Precision,
 };

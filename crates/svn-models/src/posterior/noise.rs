@@ -7,8 +7,10 @@
 //! m ← β m + (1 − β) r²,   z ← β z + (1 − β),   σ² = m / z
 //! ```
 
+use serde::{Deserialize, Serialize};
+
 /// Running estimate of a noise variance.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NoiseEstimate {
     decay: f64,
     mean: f64,

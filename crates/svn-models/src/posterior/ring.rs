@@ -8,10 +8,11 @@
 //! H_p ≈ (1/L) Σ_l Ĵ_plᵀ Ĵ_pl
 //! ```
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Slots for the curvature rows of up to `L` batches.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RowRing {
     slot_rows: usize,
     slots: usize,
@@ -39,6 +40,31 @@ impl RowRing {
     /// Rows of the current slot.
     pub fn slot(&self) -> Range<usize> {
         self.current * self.slot_rows..(self.current + 1) * self.slot_rows
+    }
+
+    /// Index of the current slot.
+    pub fn index(&self) -> usize {
+        self.current
+    }
+
+    /// Number of slots.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Slots in use, in the order in which they were written last.
+    pub(super) fn written(&self) -> impl Iterator<Item = Range<usize>> {
+        let (slots, rows) = (self.slots, self.slot_rows);
+        let oldest = self.current + slots - (self.filled - 1).min(slots - 1);
+        (oldest..oldest + self.filled).map(move |slot| {
+            let start = slot % slots * rows;
+            start..start + rows
+        })
+    }
+
+    /// Whether both have the same number of slots and of rows in each.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        (self.slots, self.slot_rows) == (other.slots, other.slot_rows)
     }
 
     /// Rows of all slots.
@@ -70,10 +96,12 @@ mod tests {
     fn the_oldest_batch_is_overwritten() {
         let mut ring = RowRing::new(2, 3);
         assert_eq!((ring.slot(), ring.weight(), ring.age()), (0..3, 1.0, 0));
+        assert_eq!(ring.written().collect::<Vec<_>>(), [0..3]);
         ring.advance();
         assert_eq!((ring.slot(), ring.weight(), ring.age()), (3..6, 0.5, 1));
         ring.advance();
         assert_eq!((ring.slot(), ring.filled()), (0..3, 2));
         assert_eq!(ring.capacity(), 6);
+        assert_eq!(ring.written().collect::<Vec<_>>(), [3..6, 0..3]);
     }
 }

@@ -1,9 +1,11 @@
 //! [`Posterior`]: network × likelihood × prior × data as a [`Score`] and [`Curved`] target.
 
 use super::accumulated::{Accumulated, Shape};
-use super::{Batches, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings};
+use super::{
+    Batches, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings, SavedPosterior,
+};
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
-use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use svn_curvature::{Linearization, Sequential, convert};
@@ -20,10 +22,14 @@ pub struct Posterior {
     likelihood: Likelihood,
     settings: PosteriorSettings,
     features: Tensor,
+    /// Dimension of `features` that counts rows: 0, or 1 where each particle has features of its own.
+    row_dim: i64,
     targets: Tensor,
     rows: usize,
     batches: Batches,
     batch: Option<Batch>,
+    /// Batches drawn.
+    drawn: u64,
     noise: NoiseEstimate,
     latest_residual: Option<f64>,
     accumulated: Option<Accumulated>,
@@ -51,15 +57,6 @@ impl Posterior {
         data: &Rows,
         settings: PosteriorSettings,
     ) -> Result<Self, ModelError> {
-        if network.outputs() != likelihood.outputs() {
-            return Err(ModelError::Shape {
-                what: "network output beside the likelihood".into(),
-                found: vec![network.outputs()],
-                expected: vec![likelihood.outputs()],
-            });
-        }
-        settings.curvature.validate()?;
-        likelihood.check_targets(data.targets())?;
         let inputs: usize = network.input_shape().iter().product();
         if data.width() != inputs {
             return Err(ModelError::Shape {
@@ -74,15 +71,40 @@ impl Posterior {
             .chain(network.input_shape())
             .map(|side| *side as i64)
             .collect();
-        let batches = Batches::new(data.len(), settings.batch_size, settings.seed);
+        let features = convert::tensor_on(data.features(), kind, settings.device)?
+            .f_view(samples.as_slice())?;
+        Self::with_features(network, likelihood, features, 0, data.targets(), settings)
+    }
+
+    /// The same with features on the settings' device already: `n × …` for `row_dim` 0, `N × n × …` for 1.
+    pub(crate) fn with_features(
+        network: Sequential,
+        likelihood: Likelihood,
+        features: Tensor,
+        row_dim: i64,
+        targets: ArrayView1<'_, f64>,
+        settings: PosteriorSettings,
+    ) -> Result<Self, ModelError> {
+        if network.outputs() != likelihood.outputs() {
+            return Err(ModelError::Shape {
+                what: "network output beside the likelihood".into(),
+                found: vec![network.outputs()],
+                expected: vec![likelihood.outputs()],
+            });
+        }
+        settings.curvature.validate()?;
+        likelihood.check_targets(targets)?;
+        let batches = Batches::new(targets.len(), settings.batch_size, settings.seed);
         let noise = NoiseEstimate::with_memory(batches.per_epoch() as f64 / 4.0);
+        let kind = settings.precision.kind();
         Ok(Self {
-            features: convert::tensor_on(data.features(), kind, settings.device)?
-                .f_view(samples.as_slice())?,
-            targets: convert::tensor_on(data.targets(), kind, settings.device)?,
-            rows: data.len(),
+            features,
+            row_dim,
+            targets: convert::tensor_on(targets, kind, settings.device)?,
+            rows: targets.len(),
             batches,
             batch: None,
+            drawn: 0,
             noise,
             latest_residual: None,
             accumulated: None,
@@ -132,15 +154,27 @@ impl Posterior {
         let index = self.batches.draw();
         let index_tensor = Tensor::f_from_slice(index)?.f_to(self.settings.device)?;
         self.batch = Some(Batch {
-            index: self.batch.take().map_or(0, |batch| batch.index + 1),
+            index: self.drawn,
             rows: index.len(),
-            features: self.features.f_index_select(0, &index_tensor)?,
+            features: self.features.f_index_select(self.row_dim, &index_tensor)?,
             targets: self.targets.f_index_select(0, &index_tensor)?,
         });
+        self.drawn += 1;
         match &mut self.accumulated {
             Some(accumulated) => accumulated.next_batch(),
             None => Ok(()),
         }
+    }
+
+    fn linearize(
+        &self,
+        parameters: &Tensor,
+        features: &Tensor,
+    ) -> Result<Linearization, ModelError> {
+        Ok(match self.row_dim {
+            0 => self.network.linearize(parameters, features)?,
+            _ => self.network.linearize_each(parameters, features)?,
+        })
     }
 
     /// Evaluate the current batch: log density and score, and the linearisation for whoever wants curvature.
@@ -166,7 +200,7 @@ impl Posterior {
             self.settings.precision.kind(),
             self.settings.device,
         )?;
-        let linear = self.network.linearize(&parameters, &batch.features)?;
+        let linear = self.linearize(&parameters, &batch.features)?;
         let terms = self.likelihood.loss(linear.outputs(), &batch.targets)?;
         let ascent = linear.vjp(&terms.ascent)?;
         convert::copy_into(&ascent, score.view_mut())?;
@@ -261,36 +295,87 @@ impl Curved for Posterior {
 impl Posterior {
     /// Add the current batch where it is due, and give the curvature of all that are kept.
     fn curvature(&mut self, linear: Linearization) -> Result<Curvature<'_>, ModelError> {
-        let linear = match self.settings.curvature.part {
-            CurvaturePart::WholeNetwork => linear,
-            CurvaturePart::LastLayer => linear.last_layer(),
-        };
+        let linear = self.covered(linear);
         let due = self.accumulated.as_ref().is_none_or(Accumulated::is_due);
         let root = match due {
             true => Some(self.root(linear.outputs())?),
             false => None,
         };
-        let accumulated = match (&mut self.accumulated, &root) {
-            (Some(accumulated), _) => accumulated,
-            (empty, root) => {
-                let columns = root.as_ref().and_then(|root| root.size().last().copied());
-                empty.insert(Accumulated::new(
-                    &linear,
-                    self.network.layout(),
-                    columns.unwrap_or(1) as usize,
-                    Shape {
-                        settings: self.settings.curvature,
-                        batch: self.settings.batch_size.min(self.rows),
-                        rows: self.rows,
-                        shift: self.settings.prior_precision,
-                    },
-                )?)
-            }
+        let accumulated = match self.accumulated.take() {
+            Some(accumulated) => accumulated,
+            None => self.accumulate(&linear)?,
         };
+        let accumulated = self.accumulated.insert(accumulated);
         if let Some(root) = root {
             accumulated.set_batch(&linear, &root)?;
         }
         accumulated.curvature(self.likelihood.curvature_weight())
+    }
+
+    /// The part of the network that has curvature.
+    fn covered(&self, linear: Linearization) -> Linearization {
+        match self.settings.curvature.part {
+            CurvaturePart::WholeNetwork => linear,
+            CurvaturePart::LastLayer => linear.last_layer(),
+        }
+    }
+
+    /// No curvature yet, of networks like that of `linear`.
+    fn accumulate(&self, linear: &Linearization) -> Result<Accumulated, ModelError> {
+        let columns = match self.settings.curvature.root {
+            CurvatureRoot::Exact => self.likelihood.curvature_rank(),
+            CurvatureRoot::Sampled(samples) => samples,
+        };
+        let shape = Shape {
+            settings: self.settings.curvature,
+            batch: self.settings.batch_size.min(self.rows),
+            rows: self.rows,
+            shift: self.settings.prior_precision,
+        };
+        Accumulated::new(linear, self.network.layout(), columns, shape)
+    }
+
+    /// All that the next batches depend on besides settings, rows and particles.
+    ///
+    /// # Errors
+    /// [`ModelError::Curvature`] if libtorch fails.
+    pub fn save(&self) -> Result<SavedPosterior, ModelError> {
+        let curvature = self.accumulated.as_ref().map(Accumulated::save);
+        Ok(SavedPosterior {
+            batches: self.drawn,
+            likelihood: self.likelihood,
+            noise: self.noise,
+            latest_residual: self.latest_residual,
+            curvature: curvature.transpose()?,
+        })
+    }
+
+    /// Go on where [`Self::save`] was called on a posterior of the same settings and rows with `particles` particles: the
+    /// next batch and all after it are the same to the last bit.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] or [`ModelError::Curvature`] if the state is that of other settings.
+    pub fn restore(&mut self, saved: SavedPosterior, particles: usize) -> Result<(), ModelError> {
+        self.batches = Batches::new(self.rows, self.settings.batch_size, self.settings.seed);
+        self.batches.skip(saved.batches);
+        (self.batch, self.drawn) = (None, saved.batches);
+        self.likelihood = saved.likelihood;
+        self.noise = saved.noise;
+        self.latest_residual = saved.latest_residual;
+        self.accumulated = match saved.curvature {
+            None => None,
+            Some(saved) => {
+                // Any weights and any row have the shapes that it is made for.
+                let shape = [particles as i64, self.dim() as i64];
+                let options = (self.settings.precision.kind(), self.settings.device);
+                let row = self.features.f_narrow(self.row_dim, 0, 1)?;
+                let linear = self.linearize(&Tensor::f_zeros(shape, options)?, &row)?;
+                let mut accumulated = self.accumulate(&self.covered(linear))?;
+                accumulated.restore(saved)?;
+                Some(accumulated)
+            }
+        };
+        Ok(())
     }
 
     /// Root of the curvature of the current batch in the outputs, noise weight taken out.

@@ -1,0 +1,138 @@
+//! The loop of a run: steps, and after each epoch a score on the validation rows.
+
+use super::fingerprint::Fingerprint;
+use super::report::EpochSums;
+use super::validation::Validation;
+use super::{Checkpoint, Epoch, EpochReport, Fit, FitSettings};
+use crate::posterior::Posterior;
+use crate::{Ensemble, Likelihood, ModelError, Rows};
+use ndarray::Array2;
+use serde::{Deserialize, Serialize};
+use std::cell::OnceCell;
+use std::time::{Duration, Instant};
+use svn_stein::{Flow, Sampler, State};
+
+/// A run in progress.
+#[derive(Debug)]
+pub(super) struct Training<'a> {
+    pub(super) settings: &'a FitSettings,
+    pub(super) train: &'a Rows,
+    pub(super) sampler: Sampler,
+    pub(super) state: State,
+    pub(super) posterior: Posterior,
+    pub(super) validation: Validation<'a>,
+    pub(super) progress: Progress,
+    pub(super) fingerprints: OnceCell<[Fingerprint; 2]>,
+}
+
+/// What the epochs done have left.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Progress {
+    pub(super) best: Option<Best>,
+    pub(super) history: Vec<EpochReport>,
+    pub(super) step_times: Vec<Duration>,
+}
+
+/// Weights and likelihood of the epoch with the best validation score so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Best {
+    pub(super) epoch: usize,
+    pub(super) nll: f64,
+    pub(super) likelihood: Likelihood,
+    pub(super) particles: Array2<f64>,
+}
+
+impl Training<'_> {
+    /// Run the epochs that are left; `finish` makes an ensemble of the best.
+    pub(super) fn run(
+        mut self,
+        observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
+        finish: impl FnOnce(Best) -> Result<Ensemble, ModelError>,
+    ) -> Result<Fit, ModelError> {
+        let mut stopped_early = None;
+        for epoch in self.progress.history.len() + 1..=self.settings.epochs {
+            match self.epoch(epoch) {
+                Ok(()) => {}
+                Err(error) if self.progress.best.is_some() => {
+                    stopped_early = Some(error.to_string());
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+            if let Some(report) = self.progress.history.last()
+                && observer(&Epoch {
+                    training: &self,
+                    report,
+                })? == Flow::Stop
+                && epoch < self.settings.epochs
+            {
+                stopped_early = Some(format!("stopped by its observer after epoch {epoch}"));
+                break;
+            }
+        }
+        let Progress {
+            best,
+            history,
+            step_times,
+        } = self.progress;
+        let Some(best) = best else {
+            return Err(ModelError::Diverged {
+                epochs: history.len(),
+            });
+        };
+        Ok(Fit {
+            best_epoch: best.epoch,
+            ensemble: finish(best)?,
+            history,
+            step_times,
+            curvature_age: self.posterior.curvature_age(),
+            stopped_early,
+        })
+    }
+
+    fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
+        let mut sums = EpochSums::default();
+        for _ in 0..self.posterior.batches_per_epoch() {
+            let clock = Instant::now();
+            let info = self.sampler.step(&mut self.state, &mut self.posterior)?;
+            self.progress.step_times.push(clock.elapsed());
+            sums.add(&info);
+        }
+        let nll = self.score(epoch)?;
+        self.progress.history.push(sums.finish(epoch, nll));
+        Ok(())
+    }
+
+    /// Validation score now; the weights are kept if it is the best.
+    pub(super) fn score(&mut self, epoch: usize) -> Result<f64, ModelError> {
+        let particles = self.state.particles();
+        let (likelihood, nll) = self.validation.score(particles)?;
+        let best = &mut self.progress.best;
+        // A NaN is no improvement: it never replaces what was best.
+        if nll.is_finite() && best.as_ref().is_none_or(|best| nll < best.nll) {
+            *best = Some(Best {
+                epoch,
+                nll,
+                likelihood,
+                particles: particles.to_owned(),
+            });
+        }
+        Ok(nll)
+    }
+
+    pub(super) fn checkpoint(&self) -> Result<Checkpoint, ModelError> {
+        let fingerprints = self
+            .fingerprints
+            .get_or_init(|| [self.train, self.validation.rows].map(Fingerprint::new));
+        Ok(Checkpoint {
+            settings: self.settings.clone(),
+            fingerprints: *fingerprints,
+            state: self.state.clone(),
+            posterior: self.posterior.save()?,
+            progress: self.progress.clone(),
+            file: None,
+        })
+    }
+}
