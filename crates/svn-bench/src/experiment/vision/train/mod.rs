@@ -1,5 +1,6 @@
 //! Training and measuring one run by `svn-models`: the one folder of this experiment that knows who trains.
 
+mod fit;
 mod measure;
 mod settings;
 
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use svn_models::fit::{EpochReport, Fit, fit};
+use svn_models::fit::{EpochReport, Fit};
 use svn_models::{Device, Rows};
 
 use super::{Images, VisionConfiguration, VisionRecord};
@@ -15,6 +16,7 @@ use crate::experiment::uci::train::{failed, milliseconds, warnings};
 use crate::experiment::{EpochPoint, EpochProgress, RunError};
 use crate::record::{PartSizes, SCHEMA, Timing};
 use crate::split::FoldRows;
+use fit::Training;
 use measure::Predictor;
 
 /// What is trained and measured.
@@ -72,7 +74,16 @@ pub fn train_and_measure(
         Rows::new(own.scaled(rows), own.targets(rows)).map_err(failed)
     };
     let validation = part(&run.rows.validation)?;
-    let fit = train(run, &part(&run.rows.train)?, &validation, device, progress)?;
+    let trained = Training {
+        run,
+        device,
+        train: &part(&run.rows.train)?,
+        validation: &validation,
+        checkpoint,
+        progress,
+    }
+    .fit()?;
+    let fit = trained.fit;
     let temperature = match run.configuration.settings.temperature {
         Some(true) => {
             let prediction = fit
@@ -94,7 +105,11 @@ pub fn train_and_measure(
     };
     let measured = predictor.measure(run)?;
     let mut said = measured.metrics.warnings;
-    said.extend(warnings(&fit));
+    said.extend(
+        warnings(&fit)
+            .into_iter()
+            .filter(|text| !(trained.out_of_patience && text.starts_with("training stopped"))),
+    );
     said.extend_from_slice(&run.images.own.warnings);
     let step_ms: Vec<f64> = fit.step_times.iter().map(milliseconds).collect();
     Ok(VisionRecord {
@@ -117,24 +132,6 @@ pub fn train_and_measure(
         warnings: said,
         timing: Timing::of(&step_ms, start.elapsed().as_secs_f64()),
     })
-}
-
-fn train(
-    run: &Run<'_>,
-    train: &Rows,
-    validation: &Rows,
-    device: Device,
-    progress: &dyn Fn(EpochProgress),
-) -> Result<Fit, RunError> {
-    let settings = settings::fit_settings(run, device)?;
-    let mut report = |epoch: &EpochReport| {
-        progress(EpochProgress {
-            epoch: epoch.epoch,
-            epochs: settings.epochs,
-            validation_nll: epoch.validation_nll,
-        });
-    };
-    fit(&settings, train, validation, &mut report).map_err(failed)
 }
 
 fn curve(fit: &Fit) -> Vec<EpochPoint> {

@@ -12,12 +12,12 @@ use super::Run;
 use crate::data::images::{CLASSES, PIXELS};
 use crate::experiment::uci::train::method::{kernel, newton};
 use crate::experiment::uci::train::{failed, required};
-use crate::experiment::vision::{Activation, Root};
+use crate::experiment::vision::{Activation, LlMode, Root};
 use crate::experiment::{Hessian, KernelMetric, Method, RunError, Schedule};
 use crate::split::stream;
 
-/// Settings of a run's fit.
-pub(super) fn fit_settings(run: &Run<'_>, device: Device) -> Result<FitSettings, RunError> {
+/// Settings for all layers of a run: of pretrained LL-SVN, those of the first-order steps before.
+pub(super) fn network_settings(run: &Run<'_>, device: Device) -> Result<FitSettings, RunError> {
     let settings = &run.configuration.settings;
     let activation = match required(run.configuration.vision.activation, "activation")? {
         Activation::Sigmoid => curvature::Activation::Sigmoid,
@@ -44,12 +44,22 @@ pub(super) fn fit_settings(run: &Run<'_>, device: Device) -> Result<FitSettings,
         device,
         seed: random.next_u64(),
     };
-    fit.method = method(run, &fit)?;
+    fit.method = match run.configuration.vision.ll_mode {
+        Some(LlMode::Pretrained) => method(run, &fit, Method::Svgd)?,
+        _ => method(run, &fit, run.configuration.method)?,
+    };
+    Ok(fit)
+}
+
+/// Settings for the last layer alone, after all layers have been trained.
+pub(super) fn last_layer_settings(run: &Run<'_>, device: Device) -> Result<FitSettings, RunError> {
+    let mut fit = network_settings(run, device)?;
+    fit.method = method(run, &fit, Method::Svn)?;
     Ok(fit)
 }
 
 /// The method, its step sizes falling along half a cosine to zero at the last step unless the settings say otherwise.
-fn method(run: &Run<'_>, fit: &FitSettings) -> Result<stein::Method, RunError> {
+fn method(run: &Run<'_>, fit: &FitSettings, method: Method) -> Result<stein::Method, RunError> {
     let (settings, vision) = (&run.configuration.settings, &run.configuration.vision);
     let rows = run.rows.train.len();
     let steps = (fit.epochs * rows.div_ceil(fit.batch_size)) as u64;
@@ -70,7 +80,7 @@ fn method(run: &Run<'_>, fit: &FitSettings) -> Result<stein::Method, RunError> {
             rows,
         )
     };
-    Ok(match run.configuration.method {
+    Ok(match method {
         Method::Ensemble => stein::Method::Ensemble {
             step: first_order()?,
         },
