@@ -319,3 +319,7 @@ fn group(
         configuration,
     })
 }
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;
