@@ -1,7 +1,7 @@
 //! Experiments: what is run, by whom, in which order, and what comes of it.
 //!
 //! An experiment plans jobs (data set × method × fold), gives each to a [`FoldRunner`] and keeps the record of what
-//! came back. Nothing here knows how a network is trained.
+//! came back. How a network is trained is known to `uci::train` and `vision::train` alone.
 
 #[macro_use]
 mod choice;

@@ -75,10 +75,10 @@ pub fn figures(folder: &Path, summary: &VisionSummary) -> Result<Vec<String>, Re
 }
 
 /// Rows that agree in a key, in the order of their first one.
-fn groups<'a, K: PartialEq>(
-    rows: Vec<&'a VisionRow>,
+fn groups<K: PartialEq>(
+    rows: Vec<&VisionRow>,
     key: impl Fn(&VisionRow) -> K,
-) -> Vec<Vec<&'a VisionRow>> {
+) -> Vec<Vec<&VisionRow>> {
     let mut groups: Vec<Vec<&VisionRow>> = Vec::new();
     for row in rows {
         match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
