@@ -181,11 +181,11 @@ fn obtain_file(set: &ImageSet, file: &File, sources: &Sources<'_>) -> Result<Ori
             Err(error) => faults.push(format!("{error:#}")),
         }
     }
-    bail!("{}; {HINT}", faults.join("\n  "))
+    bail!("{}", faults.join("\n  "))
 }
 
 fn from_address(url: &str, file: &File, target: &Path) -> Result<()> {
-    let bytes = download::get(url)?;
+    let bytes = download::get(url, HINT)?;
     let sum = checksum::md5_of_bytes(&bytes);
     if sum != file.md5 {
         let kept = store::reject(target, &bytes)?;

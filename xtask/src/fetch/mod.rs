@@ -204,7 +204,7 @@ pub fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
         );
     }
     eprintln!("{}: downloading {}", set.name, set.raw.url);
-    let raw = download::get(&set.raw.url)?;
+    let raw = download::get(&set.raw.url, download::HINT)?;
     convert_and_store(set, &raw, &target)?;
     Ok(Origin::Official(set.raw.url.clone()))
 }
