@@ -5,14 +5,17 @@
 //! | SVN, block-diagonal, diagonal curvature | 3 |
 //! | LL-SVN, Kronecker-factored last layer | 1.5 |
 //!
+//! Then the last layer alone on frozen features, [`fit_last_layer`]: features of 10 000 images, and its steps.
+//!
 //! Whole steps of the sampler in f32, kernel, linear algebra and all, each method in turn; medians. A busy machine
 //! changes the times, less the ratios.
 
 use ndarray::{Array1, Array2};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use svn_linalg::threads::set_blas_threads;
 use svn_models::curvature::Activation;
-use svn_models::network::{LeNetSettings, initial_particles, last_layer};
+use svn_models::fit::{FitSettings, Task, fit_last_layer};
+use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
     Precision,
@@ -20,7 +23,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate, Sampler, State,
 };
-use svn_models::{Likelihood, Rows};
+use svn_models::{Device, Ensemble, Likelihood, Rows};
 
 const PARTICLES: usize = 5;
 const BATCH: usize = 128;
@@ -53,6 +56,48 @@ fn main() {
         let ratio = median / medians[0];
         println!("{:<44} {median:8.1} ms {ratio:6.2}", run.name);
     }
+    for family in [CurvatureFamily::Full, CurvatureFamily::Kfac] {
+        last_layer_alone(family, if repetitions == 1 { 256 } else { 10_000 });
+    }
+}
+
+fn images(rows: usize) -> Rows {
+    let pixels = Array2::from_shape_fn((rows, 784), |(i, j)| ((i * 784 + j) as f64).sin());
+    Rows::new(pixels, Array1::from_shape_fn(rows, |i| (i % 10) as f64)).unwrap()
+}
+
+/// One epoch on the last layer.
+fn last_layer_alone(family: CurvatureFamily, rows: usize) {
+    let softmax = Likelihood::Softmax { classes: 10 };
+    let particles = initial_particles(&network(), PARTICLES, 1);
+    let ensemble = Ensemble::new(network(), softmax, particles, tch::Device::Cpu).unwrap();
+    let settings = FitSettings {
+        method: Method::Svn(newton(Metric::Curvature)),
+        network: NetworkSettings::LeNet {
+            activation: Activation::Sigmoid,
+        },
+        task: Task::Classes(10),
+        prior_precision: 1.0,
+        particles: PARTICLES,
+        epochs: 1,
+        batch_size: BATCH,
+        curvature: CurvatureSettings {
+            family,
+            ..CurvatureSettings::default()
+        },
+        precision: None,
+        device: Device::Cpu,
+        seed: 1,
+    };
+    let (train, validation) = (images(rows), images(rows / 8));
+    let start = Instant::now();
+    let fit = fit_last_layer(&settings, &ensemble, &train, &validation, &mut |_| {}).unwrap();
+    let (all, steps) = (start.elapsed(), fit.step_times.iter().sum::<Duration>());
+    let step = 1e3 * steps.as_secs_f64() / fit.step_times.len() as f64;
+    println!(
+        "last layer alone, {family:?}, {rows} rows: {step:.1} ms a step, all else {:.2} s",
+        (all - steps).as_secs_f64()
+    );
 }
 
 struct Run {
@@ -65,9 +110,7 @@ struct Run {
 impl Run {
     fn new(name: &'static str, method: Method, curvature: CurvatureSettings) -> Self {
         let network = network();
-        let rows = 1280;
-        let pixels = Array2::from_shape_fn((rows, 784), |(i, j)| ((i * 784 + j) as f64).sin());
-        let data = Rows::new(pixels, Array1::from_shape_fn(rows, |i| (i % 10) as f64)).unwrap();
+        let data = images(1280);
         let particles = initial_particles(&network, PARTICLES, 1);
         let settings = PosteriorSettings {
             batch_size: BATCH,
@@ -135,6 +178,10 @@ fn runs() -> Vec<Run> {
         part: CurvaturePart::LastLayer,
         ..CurvatureSettings::default()
     };
+    let full = CurvatureSettings {
+        family: CurvatureFamily::Full,
+        ..kfac
+    };
     let sampled = |settings| CurvatureSettings {
         root: CurvatureRoot::Sampled(1),
         ..settings
@@ -155,5 +202,6 @@ fn runs() -> Vec<Run> {
         ),
         Run::new("ll-svn kfac, exact root", ll_svn(), kfac),
         Run::new("ll-svn kfac, sampled root", ll_svn(), sampled(kfac)),
+        Run::new("ll-svn full, exact root, 6 batches", ll_svn(), full),
     ]
 }

@@ -1,0 +1,136 @@
+//! Two ways of LeNet for five particles at once, 128 images, f32, one thread: forward pass and gradient of all parameters.
+//!
+//! | way | convolution forward | its weights' gradient | its input's gradient |
+//! |---|---|---|---|
+//! | unrolled | windows as rows, one matrix product a particle | `δᵀ a` of the same rows | grouped transposed convolution |
+//! | grouped | `conv2d` with the particles as groups | libtorch's, by autograd | libtorch's, by autograd |
+//!
+//! The first is what [`Sequential`] does: the rows are what curvature is made of. Both are checked to give the same
+//! gradient.
+
+use std::time::Instant;
+
+use svn_curvature::{Activation, Conv2d, Layer, Pool2d, Sequential};
+use tch::{Device, Kind, Tensor};
+
+const PARTICLES: i64 = 5;
+const BATCH: i64 = 128;
+
+fn lenet(activation: Activation) -> Sequential {
+    let act = || Layer::Activation(activation);
+    let pool = || Layer::MaxPool2d(Pool2d::new([2, 2]));
+    let layers = vec![
+        Layer::Conv2d(Conv2d::new(1, 6, [5, 5]).padding([2, 2])),
+        act(),
+        pool(),
+        Layer::Conv2d(Conv2d::new(6, 16, [5, 5])),
+        act(),
+        pool(),
+        Layer::Flatten,
+        Layer::linear(400, 120),
+        act(),
+        Layer::linear(120, 84),
+        act(),
+        Layer::linear(84, 10),
+    ];
+    Sequential::new(&[1, 28, 28], layers).unwrap()
+}
+
+/// The same network on convolutions with the particles as groups.
+fn grouped(activation: Activation, params: &Tensor, x: &Tensor) -> Tensor {
+    let mut start = 0;
+    let mut take = |shape: &[i64]| {
+        let count: i64 = shape.iter().product();
+        start += count;
+        let shape = [&[PARTICLES], shape].concat();
+        params.narrow(1, start - count, count).reshape(shape)
+    };
+    let act = |h: Tensor| match activation {
+        Activation::Relu => h.relu(),
+        _ => h.sigmoid(),
+    };
+    let n = PARTICLES;
+    let mut convolution = |h: Tensor, inputs: i64, outputs: i64, padding: i64, groups: i64| {
+        let weight = take(&[outputs, inputs, 5, 5]).reshape([n * outputs, inputs, 5, 5]);
+        let bias = take(&[outputs]).reshape([n * outputs]);
+        let z = h.conv2d(
+            &weight,
+            Some(bias),
+            [1, 1],
+            [padding, padding],
+            [1, 1],
+            groups,
+        );
+        act(z).max_pool2d([2, 2], [2, 2], [0, 0], [1, 1], false)
+    };
+    // All particles see the same images, so the first layer is one convolution with all channels.
+    let h = convolution(x.shallow_clone(), 1, 6, 2, 1);
+    let h = convolution(h, 6, 16, 0, n);
+    let mut h = h.view([BATCH, n, 400]).transpose(0, 1);
+    for (inputs, outputs) in [(400, 120), (120, 84), (84, 10)] {
+        let weight = take(&[outputs, inputs]);
+        let bias = take(&[outputs]).unsqueeze(1);
+        let z = bias.baddbmm(&h, &weight.transpose(1, 2), 1.0, 1.0);
+        h = if outputs == 10 { z } else { act(z) };
+    }
+    h
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    tch::set_num_threads(1);
+    let repetitions = if std::env::args().any(|arg| arg == "--test") {
+        1
+    } else {
+        25
+    };
+    for activation in [Activation::Sigmoid, Activation::Relu] {
+        let network = lenet(activation);
+        let options = (Kind::Float, Device::Cpu);
+        let d = network.layout().dim() as i64;
+        let params = (Tensor::arange(PARTICLES * d, options) * 1.7)
+            .sin()
+            .view([PARTICLES, d])
+            * 0.1;
+        let x = (Tensor::arange(BATCH * 784, options) * 0.37)
+            .sin()
+            .view([BATCH, 1, 28, 28]);
+        let r = (Tensor::arange(PARTICLES * BATCH * 10, options) * 0.91)
+            .cos()
+            .view([PARTICLES, BATCH, 10]);
+        let unrolled = || {
+            let start = Instant::now();
+            let linear = network.linearize(&params, &x).unwrap();
+            let forward = start.elapsed();
+            let gradient = linear.vjp(&r).unwrap();
+            (gradient, forward, start.elapsed())
+        };
+        let by_groups = || {
+            let start = Instant::now();
+            let leaf = params.detach().set_requires_grad(true);
+            let outputs = grouped(activation, &leaf, &x);
+            let forward = start.elapsed();
+            let product = (&outputs * &r).sum(None);
+            let gradient = Tensor::run_backward(&[product], &[leaf], false, false);
+            (gradient[0].shallow_clone(), forward, start.elapsed())
+        };
+        let (a, b) = (unrolled().0, by_groups().0);
+        let error = (&a - &b).abs().max().double_value(&[]) / b.abs().max().double_value(&[]);
+        assert!(error < 1e-5, "the two gradients differ by {error}");
+        let mut times = [(); 4].map(|()| Vec::new());
+        for _ in 0..repetitions {
+            let ((_, f, t), (_, gf, gt)) = (unrolled(), by_groups());
+            for (times, time) in times.iter_mut().zip([f, t, gf, gt]) {
+                times.push(1e3 * time.as_secs_f64());
+            }
+        }
+        let [f, t, gf, gt] = times.map(median);
+        println!(
+            "{activation:?}: unrolled {t:.1} ms (forward {f:.1}), grouped {gt:.1} ms (forward {gf:.1})"
+        );
+    }
+}
