@@ -88,7 +88,10 @@ fn bad_arguments_are_one_line_and_exit_2() {
             format!("{run} --device cuda:99"),
             "error: --device cuda:99 was asked for; libtorch finds ",
         ),
-        ("--dataset mnist --split random".to_owned(), "expected paper, official"),
+        (
+            "--dataset mnist --split random".to_owned(),
+            "expected paper, official",
+        ),
         (
             format!("{run} --folds 2"),
             "error: --folds is for --split paper; the official split has one test part\n",

@@ -30,8 +30,12 @@ pub(super) struct Panel {
 
 const PANEL: (u32, u32) = (380, 300);
 
-/// Panels row by row, the legend in the first one.
-pub(super) fn draw(panels: &[Panel], columns: usize) -> Result<String, String> {
+/// Panels row by row, the legend in this corner of the first one.
+pub(super) fn draw(
+    panels: &[Panel],
+    columns: usize,
+    corner: SeriesLabelPosition,
+) -> Result<String, String> {
     let rows = panels.len().div_ceil(columns).max(1);
     let size = (PANEL.0 * columns as u32, PANEL.1 * rows as u32);
     let mut svg = String::new();
@@ -40,7 +44,8 @@ pub(super) fn draw(panels: &[Panel], columns: usize) -> Result<String, String> {
         root.fill(&WHITE).map_err(|e| e.to_string())?;
         let areas = root.split_evenly((rows, columns));
         for (index, (area, panel)) in areas.iter().zip(panels).enumerate() {
-            draw_panel(area, panel, index == 0).map_err(|e| e.to_string())?;
+            draw_panel(area, panel, Some(corner.clone()).filter(|_| index == 0))
+                .map_err(|e| e.to_string())?;
         }
         root.present().map_err(|e| e.to_string())?;
     }
@@ -50,7 +55,7 @@ pub(super) fn draw(panels: &[Panel], columns: usize) -> Result<String, String> {
 fn draw_panel(
     area: &DrawingArea<SVGBackend<'_>, Shift>,
     panel: &Panel,
-    legend: bool,
+    legend: Option<SeriesLabelPosition>,
 ) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
     let ends = |estimate: &Estimate| {
         let se = estimate.se.unwrap_or(0.0);
@@ -95,10 +100,10 @@ fn draw_panel(
             ErrorBar::new_vertical(*x, low, estimate.mean, high, line.colour.filled(), 6)
         }))?;
     }
-    if legend {
+    if let Some(corner) = legend {
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
+            .position(corner)
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.4))
             .draw()?;

@@ -5,6 +5,7 @@ mod reliability;
 
 use std::path::Path;
 
+use plotters::chart::SeriesLabelPosition;
 use plotters::style::RGBColor;
 
 use super::PALETTE;
@@ -59,7 +60,7 @@ pub fn figures(folder: &Path, summary: &VisionSummary) -> Result<Vec<String>, Re
         if sizes.len() > 1 {
             keep(
                 format!("low-data-{set_name}.svg"),
-                lines::draw(&low_data(&set, &sizes), 3),
+                lines::draw(&low_data(&set, &sizes), 3, SeriesLabelPosition::LowerRight),
             )?;
         }
         for size in &sizes {
@@ -67,7 +68,10 @@ pub fn figures(folder: &Path, summary: &VisionSummary) -> Result<Vec<String>, Re
             keep(format!("reliability-{name}.svg"), reliability::draw(size))?;
             let panels = corruption(size);
             if !panels.is_empty() {
-                keep(format!("corruption-{name}.svg"), lines::draw(&panels, 3))?;
+                keep(
+                    format!("corruption-{name}.svg"),
+                    lines::draw(&panels, 3, SeriesLabelPosition::UpperRight),
+                )?;
             }
         }
     }
