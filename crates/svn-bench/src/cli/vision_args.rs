@@ -75,7 +75,7 @@ pub(super) struct BenchVision {
     #[arg(long, value_name = "DIR", default_value = "results/bench-vision")]
     pub out: PathBuf,
 
-    /// Folder that is searched first, for NAME/train-images-idx3-ubyte and so on, or these files themselves
+    /// Folder that is searched first, for NAME/train-images-idx3-ubyte and so on; of a single set it may hold these files themselves
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
@@ -240,6 +240,7 @@ impl BenchVision {
                 root: training.root,
                 patience: training.patience,
             },
+            folder: self.data.clone(),
             jobs: self.jobs.unwrap_or(jobs),
         }
     }

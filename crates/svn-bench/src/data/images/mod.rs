@@ -8,5 +8,5 @@ mod synthetic;
 
 pub use catalogue::{Catalogue, ImageEntry, ImageFile};
 pub use corrupt::{Corruption, add_noise, rotate};
-pub use set::{CLASSES, ImageSet, PIXELS, SIDE, load_images};
+pub use set::{CLASSES, ImageSet, PIXELS, SIDE, holds_images, load_images, read_images};
 pub use synthetic::{Synthetic, synthetic};

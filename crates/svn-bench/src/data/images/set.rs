@@ -1,6 +1,6 @@
 //! Grey images with labels, and the checks that make four IDX files one set of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ndarray::{Array1, Array2, ArrayView2};
 use sha2::{Digest, Sha256};
@@ -112,19 +112,48 @@ pub(super) struct Part {
     pub labels: Vec<u8>,
 }
 
-/// Read the four IDX files of a set from the first folder that has them, in a folder of its name or directly.
+/// Read the four IDX files of a set from the first folder of the search path that has them in a folder of the set's name.
+///
+/// # Errors
+/// [`DataError::NoImages`], and as for [`read_images`].
+pub fn load_images(name: &str, path: &SearchPath) -> Result<ImageSet, DataError> {
+    let candidates = || {
+        path.folders()
+            .map(|(label, folder)| (label, folder.join(name)))
+    };
+    let found = candidates()
+        .map(|(_, folder)| folder)
+        .find(|folder| holds_images(folder));
+    let folder = found.ok_or_else(|| {
+        let searched =
+            candidates().map(|(label, folder)| format!("{} ({label})", folder.display()));
+        DataError::NoImages {
+            name: name.to_owned(),
+            searched: searched.collect::<Vec<_>>().join(", "),
+        }
+    })?;
+    read_images(name, &folder)
+}
+
+/// Whether any of the four IDX files of a set is in a folder.
+pub fn holds_images(folder: &Path) -> bool {
+    let stems = ["train", "t10k"].iter();
+    stems
+        .flat_map(|part| [(format!("{part}-images"), 3), (format!("{part}-labels"), 1)])
+        .any(|(stem, dims)| find_idx(folder, &stem, dims).is_ok())
+}
+
+/// Read the four IDX files in a folder.
 ///
 /// Files that are sound but not the published ones give a warning in [`ImageSet::warnings`].
 ///
 /// # Errors
-/// [`DataError::NoImages`]; [`DataError::NoIdx`] for a folder with some of the files; what
-/// [`read_idx`](crate::data::read_idx) says; [`DataError::Idx`] for images that are not 28 × 28, other numbers of images
-/// and labels, no image, a label above 9.
-pub fn load_images(name: &str, path: &SearchPath) -> Result<ImageSet, DataError> {
+/// [`DataError::NoIdx`] for a folder with some of the files; what [`read_idx`](crate::data::read_idx) says;
+/// [`DataError::Idx`] for images that are not 28 × 28, other numbers of images and labels, no image, a label above 9.
+pub fn read_images(name: &str, folder: &Path) -> Result<ImageSet, DataError> {
     let catalogue = Catalogue::embedded()?;
-    let folder = find_folder(name, path)?;
-    let (train, train_files) = read_part(&folder, "train")?;
-    let (test, test_files) = read_part(&folder, "t10k")?;
+    let (train, train_files) = read_part(folder, "train")?;
+    let (test, test_files) = read_part(folder, "t10k")?;
     let mut set = ImageSet::join(name, train, test);
     let entry = catalogue.entry(name);
     for (stem, file) in train_files.iter().chain(&test_files) {
@@ -140,45 +169,6 @@ pub fn load_images(name: &str, path: &SearchPath) -> Result<ImageSet, DataError>
         }
     }
     Ok(set)
-}
-
-/// The folder with the training images: `FOLDER/NAME`, else `FOLDER`; any of the four files decides.
-fn find_folder(name: &str, path: &SearchPath) -> Result<PathBuf, DataError> {
-    let files = [
-        ("train-images", 3),
-        ("train-labels", 1),
-        ("t10k-images", 3),
-        ("t10k-labels", 1),
-    ];
-    let holds = |folder: &Path| {
-        files
-            .iter()
-            .any(|(stem, dims)| find_idx(folder, stem, *dims).is_ok())
-    };
-    let candidates: Vec<(String, PathBuf)> = path
-        .folders()
-        // Files that lie in the folder itself say nothing of which set they are: only the user's own folder may do so.
-        .flat_map(|(label, folder)| {
-            let own = (label == "--data").then(|| folder.to_owned());
-            [Some(folder.join(name)), own]
-                .into_iter()
-                .flatten()
-                .map(|folder| (label.to_owned(), folder))
-        })
-        .collect();
-    candidates
-        .iter()
-        .map(|(_, folder)| folder)
-        .find(|folder| holds(folder))
-        .cloned()
-        .ok_or_else(|| DataError::NoImages {
-            name: name.to_owned(),
-            searched: candidates
-                .iter()
-                .map(|(label, folder)| format!("{} ({label})", folder.display()))
-                .collect::<Vec<_>>()
-                .join(", "),
-        })
 }
 
 type Files = [(String, IdxFile); 2];

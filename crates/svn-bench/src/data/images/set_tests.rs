@@ -1,6 +1,7 @@
 //! Sound sets in every spelling, and each fault with its message.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -61,9 +62,7 @@ impl Folder {
     }
 
     fn load(&self) -> Result<ImageSet, DataError> {
-        let mut path = SearchPath::default();
-        path.push("--data", self.0.path());
-        load_images("mnist", &path)
+        read_images("mnist", self.0.path())
     }
 
     /// The message, without the folder.

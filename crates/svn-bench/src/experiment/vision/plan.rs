@@ -1,12 +1,15 @@
 //! From options to groups of runs: images loaded, settings resolved and checked before anything is trained.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::record::FOLDS;
 use super::{DeviceKind, ImageSplit, VisionConfiguration, VisionSettings, resolve};
 use crate::data::SearchPath;
-use crate::data::images::{Catalogue, ImageSet, Synthetic, load_images, synthetic};
+use crate::data::images::{
+    Catalogue, ImageSet, Synthetic, holds_images, load_images, read_images, synthetic,
+};
 use crate::experiment::settings::out_of_range;
 use crate::experiment::{ExperimentError, Method, TrainSettings};
 use crate::split::{
@@ -43,6 +46,8 @@ pub struct VisionOptions {
     pub settings: TrainSettings,
     /// Settings of LeNet and its last layer that go before the defaults.
     pub vision: VisionSettings,
+    /// Folder that may hold the four files of the one set that is asked for.
+    pub folder: Option<PathBuf>,
     /// Worker threads, at least 1.
     pub jobs: usize,
 }
@@ -121,6 +126,14 @@ impl VisionPlan {
             path,
             loaded: BTreeMap::new(),
         };
+        // Files without the name of a set beside them can only be those of a single one.
+        if let ([name], Some(folder)) = (options.datasets.as_slice(), &options.folder)
+            && Synthetic::named(name).is_none()
+            && holds_images(folder)
+        {
+            let set = Arc::new(read_images(name, folder)?);
+            loader.loaded.insert(name.clone(), set);
+        }
         let (mut images, mut warnings) = (Vec::new(), Vec::new());
         for name in &options.datasets {
             images.push(loader.with_partner(name, options.foreign, &mut warnings)?);

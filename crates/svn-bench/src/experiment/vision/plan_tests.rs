@@ -16,6 +16,7 @@ fn options(split: ImageSplit) -> VisionOptions {
         seeds: 2,
         settings: TrainSettings::default(),
         vision: VisionSettings::default(),
+        folder: None,
         jobs: 1,
     }
 }
