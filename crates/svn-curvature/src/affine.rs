@@ -15,10 +15,11 @@
 
 use std::ops::Range;
 
-use tch::{TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use crate::layer::{Conv2d, Window, pair};
 use crate::moments::per_sample_gradients;
+use crate::tape::Input;
 
 type Torch<T> = std::result::Result<T, TchError>;
 
@@ -88,13 +89,49 @@ impl AffineBlock {
     pub fn unroll(&self, h: &Tensor) -> Torch<Tensor> {
         let (m, b) = (h.size()[0], h.size()[1]);
         match &self.conv {
-            None => h.f_reshape([m, b, self.fan_in as i64]),
+            None => h.f_reshape([m, b, self.fan_in as i64])?.f_contiguous(),
             Some(g) => windows(&h.f_flatten(0, 1)?, &g.conv.window(), g.output)?.f_reshape([
                 m,
                 -1,
                 self.fan_in as i64,
             ]),
         }
+    }
+
+    /// `z` from the layer's input `h` by libtorch's convolution, the particles being groups of channels, or common
+    /// images given more channels: `N × b × O × H × W`, in memory `b × N × O × H × W`. None where [`Self::forward`] is to be
+    /// used: for other layers, in double precision, for which libtorch has no fast convolution, and on CUDA, where it would
+    /// round to ten bits.
+    pub fn convolve(&self, params: &Tensor, h: &Tensor) -> Torch<Option<Tensor>> {
+        match &self.conv {
+            Some(g) if convolves(h) => self.convolution(g, params, h).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn convolution(&self, g: &ConvGeometry, params: &Tensor, h: &Tensor) -> Torch<Tensor> {
+        let (n, m, b) = (params.size()[0], h.size()[0], h.size()[1]);
+        let ([height, width], [kh, kw]) = (pair(g.input), pair(g.conv.window().kernel));
+        let (channels, outputs) = (g.conv.inputs as i64, self.outputs as i64);
+        let weight = self.weight_of(params)?;
+        let bias = match self.has_bias() {
+            true => Some(columns(params, &self.bias, 0)?.f_reshape([n * outputs])?),
+            false => None,
+        };
+        let window = g.conv.window();
+        let z = h
+            .f_transpose(0, 1)?
+            .f_reshape([b, m * channels, height, width])?
+            .f_conv2d(
+                &weight.f_reshape([n * outputs, channels, kh, kw])?,
+                bias,
+                pair(window.stride),
+                pair(window.padding),
+                pair(window.dilation),
+                m,
+            )?;
+        let [height, width] = pair(g.output);
+        z.f_view([b, n, outputs, height, width])?.f_transpose(0, 1)
     }
 
     /// `z` from `a`, as `N × b × O` or `N × b × O × H × W` (a view, channels last in memory).
@@ -138,6 +175,7 @@ impl AffineBlock {
                 .f_reshape([n, b * k, o])?
                 .f_bmm(weight)?
                 .f_view([n, b, k, -1]),
+            Some(g) if delta.device() != Device::Cpu => self.fold(g, weight, delta),
             // The adjoint of a convolution, with the particles as groups.
             Some(g) => {
                 let window = g.conv.window();
@@ -162,13 +200,45 @@ impl AffineBlock {
         }
     }
 
+    /// [`Self::pull_back`] by matrix products and sums over overlapping windows, in full precision on any device.
+    fn fold(&self, g: &ConvGeometry, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
+        let (n, b, k, l, o) = delta.size5()?;
+        let (window, [height, width]) = (g.conv.window(), pair(g.input));
+        delta
+            .f_reshape([n, b * k * l, o])?
+            .f_bmm(weight)?
+            .f_view([n * b * k, l, self.fan_in as i64])?
+            .f_transpose(1, 2)?
+            .f_contiguous()?
+            .f_col2im(
+                [height, width],
+                pair(window.kernel),
+                pair(window.dilation),
+                pair(window.padding),
+                pair(window.stride),
+            )?
+            .f_view([n, b, k, g.conv.inputs as i64, height, width])
+    }
+
     /// Writes `Σ_i δ_i a_iᵀ` and `Σ_i δ_i` of one column into the layer's part of `out`, `N × d`, whose first column
     /// belongs to parameter `start`.
-    pub fn write_vjp(&self, a: &Tensor, delta: &Tensor, out: &Tensor, start: usize) -> Torch<()> {
+    pub fn write_vjp(
+        &self,
+        input: &Input,
+        delta: &Tensor,
+        out: &Tensor,
+        start: usize,
+    ) -> Torch<()> {
         let (n, b, k, l, o) = delta.size5()?;
+        let product = match &self.conv {
+            Some(g) if convolves(delta) => self.correlate(g, &input.values, delta)?,
+            _ => {
+                let a = input.rows(self)?.f_expand([n, -1, -1], false)?;
+                let delta = delta.f_reshape([n, b * k * l, o])?;
+                delta.f_transpose(1, 2)?.f_bmm(&a)?
+            }
+        };
         let delta = delta.f_reshape([n, b * k * l, o])?;
-        let a = a.f_expand([n, -1, -1], false)?;
-        let product = delta.f_transpose(1, 2)?.f_bmm(&a)?;
         columns(out, &self.weight, start)?
             .f_view(product.size().as_slice())?
             .f_copy_(&product)?;
@@ -180,6 +250,35 @@ impl AffineBlock {
             )?)?;
         }
         Ok(())
+    }
+
+    /// `Σ_i δ_i a_iᵀ` of one column, `N × O × K`, without the rows: the inputs convolved with the cotangents, samples being
+    /// channels and stride and dilation changing places.
+    fn correlate(&self, g: &ConvGeometry, h: &Tensor, delta: &Tensor) -> Torch<Tensor> {
+        let (n, b, _, _, o) = delta.size5()?;
+        let (m, window, channels) = (h.size()[0], g.conv.window(), g.conv.inputs as i64);
+        let ([height, width], [kh, kw]) = (pair(g.output), pair(window.kernel));
+        let cotangents = delta
+            .f_view([n, b, height, width, o])?
+            .f_permute([0, 4, 1, 2, 3])?
+            .f_reshape([n * o, b, height, width])?;
+        let [height, width] = pair(g.input);
+        h.f_permute([2, 0, 1, 3, 4])?
+            .f_reshape([channels, m * b, height, width])?
+            .f_conv2d(
+                &cotangents,
+                None::<Tensor>,
+                pair(window.dilation),
+                pair(window.padding),
+                pair(window.stride),
+                m,
+            )?
+            // Pixels that no window covers give more than the kernel.
+            .f_narrow(2, 0, kh)?
+            .f_narrow(3, 0, kw)?
+            .f_reshape([channels, n, o, kh, kw])?
+            .f_permute([1, 2, 0, 3, 4])?
+            .f_reshape([n, o, self.fan_in as i64])
     }
 
     /// Writes the per-sample products `Σ_l δ a_lᵀ` and `Σ_l δ` into the layer's part of `out`, `N × bk × d`, whose
@@ -202,6 +301,11 @@ impl AffineBlock {
         }
         Ok(())
     }
+}
+
+/// Whether libtorch's convolution is the faster way and as exact as matrix products.
+fn convolves(tensor: &Tensor) -> bool {
+    tensor.kind() == Kind::Float && tensor.device() == Device::Cpu
 }
 
 /// Columns `range − start` of the last dimension, a view.
@@ -232,4 +336,88 @@ fn windows(images: &Tensor, window: &Window, output: [usize; 2]) -> Torch<Tensor
         ],
         None,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Conv2d;
+
+    /// 2 → 3 channels on 9 × 8 pixels, with uneven kernel, stride, padding and dilation.
+    fn block() -> AffineBlock {
+        let conv = Conv2d::new(2, 3, [3, 2])
+            .stride([2, 1])
+            .padding([1, 2])
+            .dilation([1, 2]);
+        let (input, weights) = ([9, 8], 3 * 2 * 3 * 2);
+        let output = conv.window().output_size(input).unwrap();
+        AffineBlock {
+            label: "conv".into(),
+            weight: 0..weights,
+            bias: weights..weights + 3,
+            outputs: 3,
+            fan_in: 12,
+            conv: Some(ConvGeometry {
+                conv,
+                input,
+                output,
+            }),
+        }
+    }
+
+    fn waves(shape: &[i64], frequency: f64) -> Tensor {
+        let count = shape.iter().product::<i64>();
+        (Tensor::arange(count, (Kind::Double, Device::Cpu)) * frequency)
+            .sin()
+            .view(shape)
+    }
+
+    fn assert_close(a: &Tensor, b: &Tensor) {
+        assert_eq!(a.size(), b.size());
+        let error = (a - b).abs().max().double_value(&[]);
+        assert!(error < 1e-13, "{error}");
+    }
+
+    #[test]
+    fn convolving_is_multiplying_the_unrolled_windows() {
+        let block = block();
+        let params = waves(&[4, 39], 1.3);
+        for particles in [1, 4] {
+            let h = waves(&[particles, 5, 2, 9, 8], 0.7);
+            let rows = block.unroll(&h).unwrap();
+            let expected = block.forward(&params, &rows).unwrap();
+            let g = block.conv.as_ref().unwrap();
+            assert_close(&block.convolution(g, &params, &h).unwrap(), &expected);
+            assert!(block.convolve(&params, &h).unwrap().is_none());
+            let (single, h) = (params.to_kind(Kind::Float), h.to_kind(Kind::Float));
+            assert!(block.convolve(&single, &h).unwrap().is_some());
+        }
+    }
+
+    #[test]
+    fn correlating_is_multiplying_cotangents_and_rows() {
+        let block = block();
+        let g = block.conv.as_ref().unwrap();
+        let positions = (g.output[0] * g.output[1]) as i64;
+        let delta = waves(&[4, 5, 1, positions, 3], 0.9);
+        for particles in [1, 4] {
+            let h = waves(&[particles, 5, 2, 9, 8], 0.7);
+            let out = Tensor::zeros([4, 39], (Kind::Double, Device::Cpu));
+            let input = Input::new(h.shallow_clone());
+            block.write_vjp(&input, &delta, &out, 0).unwrap();
+            let expected = out.narrow(1, 0, 36).reshape([4, 3, 12]);
+            assert_close(&block.correlate(g, &h, &delta).unwrap(), &expected);
+        }
+    }
+
+    #[test]
+    fn folding_windows_is_the_transposed_convolution() {
+        let block = block();
+        let g = block.conv.as_ref().unwrap();
+        let weight = block.weight_of(&waves(&[4, 39], 1.3)).unwrap();
+        let positions = (g.output[0] * g.output[1]) as i64;
+        let delta = waves(&[4, 5, 2, positions, 3], 0.9);
+        let expected = block.pull_back(&weight, &delta).unwrap();
+        assert_close(&block.fold(g, &weight, &delta).unwrap(), &expected);
+    }
 }

@@ -16,7 +16,7 @@ use crate::affine::AffineBlock;
 use crate::convert;
 use crate::error::{CurvatureError, check_shape};
 use crate::subject::{Subject, all_finite, check_layer_finite};
-use crate::tape::Record;
+use crate::tape::{Input, Record};
 
 /// What [`Sequential::linearize`](crate::Sequential::linearize) gives.
 #[derive(Debug)]
@@ -91,8 +91,8 @@ impl Linearization {
         self.check_like_outputs("r", r)?;
         tch::no_grad(|| {
             let out = self.empty(&[self.particles() as i64, self.dim() as i64])?;
-            self.pull_back(&r.f_unsqueeze(3)?, |_, block, rows, delta| {
-                Ok(block.write_vjp(rows, delta, &out, self.subject.start())?)
+            self.pull_back_to_inputs(&r.f_unsqueeze(3)?, |_, block, input, delta| {
+                Ok(block.write_vjp(input, delta, &out, self.subject.start())?)
             })?;
             self.check_finite("gradient", &out)?;
             Ok(out)
@@ -159,6 +159,17 @@ impl Linearization {
         root: &Tensor,
         mut visit: impl FnMut(usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
     ) -> Result<()> {
+        self.pull_back_to_inputs(root, |index, block, input, delta| {
+            visit(index, block, input.rows(block)?, delta)
+        })
+    }
+
+    /// The same with inputs that are unrolled on demand only.
+    fn pull_back_to_inputs(
+        &self,
+        root: &Tensor,
+        mut visit: impl FnMut(usize, &AffineBlock, &Input, &Tensor) -> Result<()>,
+    ) -> Result<()> {
         let root = root.f_transpose(2, 3)?;
         // A copy of our own: elementwise layers multiply into it.
         let mut cotangent = self.empty(&root.size())?;
@@ -166,7 +177,7 @@ impl Linearization {
         for record in self.records.iter().rev() {
             let Record::Affine {
                 block: index,
-                rows,
+                input,
                 weight,
             } = record
             else {
@@ -175,7 +186,7 @@ impl Linearization {
             };
             let block = self.subject.block(*index);
             let delta = block.delta_rows(&cotangent)?;
-            visit(*index - self.subject.first(), block, rows, &delta)?;
+            visit(*index - self.subject.first(), block, input, &delta)?;
             if *index == self.subject.first() {
                 break;
             }
@@ -294,11 +305,10 @@ impl Linearization {
 
     /// The same about `count` of the samples.
     fn samples(&self, first: i64, count: i64) -> Result<Self> {
-        let batch = self.batch() as i64;
         let records = self
             .records
             .iter()
-            .map(|record| record.samples(batch, first, count));
+            .map(|record| record.samples(first, count));
         Ok(Self {
             subject: self.subject.clone(),
             records: records.collect::<std::result::Result<_, _>>()?,

@@ -16,7 +16,7 @@ use crate::affine::{AffineBlock, ConvGeometry};
 use crate::error::{CurvatureError, check_shape};
 use crate::layer::{Layer, pair};
 use crate::subject::{Subject, all_finite, first_non_finite};
-use crate::tape::Record;
+use crate::tape::{Input, Record};
 use crate::{Linearization, ParameterLayout, Result};
 
 /// Layers applied one after the other.
@@ -234,29 +234,23 @@ impl Sequential {
         let mut h = x.shallow_clone();
         for (index, layer) in self.layers.iter().enumerate() {
             let per_sample = h.size().split_off(2);
-            let (m, b) = (h.size()[0], h.size()[1]);
-            let unfold = |pooled: &Tensor| {
-                let [_, c, height, width] = pooled.size()[..] else {
-                    unreachable!("pooling gives four dimensions")
-                };
-                pooled.f_view([m, b, c, height, width])
-            };
             let (output, record) = match layer {
                 Layer::Linear { .. } | Layer::Conv2d(_) => {
                     let Some((block, affine)) = affine.next() else {
                         unreachable!("one block per affine layer")
                     };
-                    let rows = affine.unroll(&h)?;
-                    let output = affine.forward(params, &rows)?;
-                    let record = match tape {
-                        Some(_) => Some(Record::Affine {
-                            block,
-                            rows,
-                            weight: affine.weight_of(params)?,
-                        }),
-                        None => None,
+                    let input = Input::new(h.shallow_clone());
+                    let output = match affine.convolve(params, &h)? {
+                        Some(output) => output,
+                        None => affine.forward(params, input.rows(affine)?)?,
                     };
-                    (output, record)
+                    let weight = affine.weight_of(params)?;
+                    let record = Record::Affine {
+                        block,
+                        input,
+                        weight,
+                    };
+                    (output, Some(record))
                 }
                 Layer::Activation(function) => {
                     let y = function.value(&h)?;
@@ -275,7 +269,8 @@ impl Sequential {
                 Layer::MaxPool2d(pool) => {
                     let (kernel, stride, padding) =
                         (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let (pooled, indices) = h.f_flatten(0, 1)?.f_max_pool2d_with_indices(
+                    let planes = Planes::new(&h)?;
+                    let (pooled, indices) = planes.images.f_max_pool2d_with_indices(
                         kernel,
                         stride,
                         padding,
@@ -284,19 +279,20 @@ impl Sequential {
                     )?;
                     let record = Record::MaxPool {
                         pool: pool.clone(),
-                        indices,
+                        indices: planes.back(&indices)?,
                         input: per_sample,
                     };
-                    (unfold(&pooled)?, Some(record))
+                    (planes.back(&pooled)?, Some(record))
                 }
                 Layer::AvgPool2d(pool) => {
                     let (kernel, stride, padding) =
                         (pair(pool.kernel), pair(pool.stride), pair(pool.padding));
-                    let pooled = h
-                        .f_flatten(0, 1)?
+                    let planes = Planes::new(&h)?;
+                    let pooled = planes
+                        .images
                         .f_avg_pool2d(kernel, stride, padding, false, true, None)?;
                     (
-                        unfold(&pooled)?,
+                        planes.back(&pooled)?,
                         Some(Record::AvgPool {
                             pool: pool.clone(),
                             input: per_sample,
@@ -406,6 +402,36 @@ impl Sequential {
             particle,
             layer,
         }
+    }
+}
+
+/// `M × b × C × H × W` as images `Mb × C × H × W`, or `bM × …` where that is how they lie in memory.
+struct Planes {
+    images: Tensor,
+    samples_first: bool,
+    sides: [i64; 2],
+}
+
+impl Planes {
+    fn new(h: &Tensor) -> Result<Self> {
+        let swapped = h.f_transpose(0, 1)?;
+        let samples_first = !h.is_contiguous() && swapped.is_contiguous();
+        let source = if samples_first { &swapped } else { h };
+        Ok(Self {
+            images: source.f_flatten(0, 1)?,
+            samples_first,
+            sides: [source.size()[0], source.size()[1]],
+        })
+    }
+
+    /// What was made of the images, as `M × b × …`.
+    fn back(&self, images: &Tensor) -> Result<Tensor> {
+        let shape = [&self.sides[..], &images.size()[1..]].concat();
+        let images = images.f_view(shape.as_slice())?;
+        Ok(match self.samples_first {
+            true => images.f_transpose(0, 1)?,
+            false => images,
+        })
     }
 }
 

@@ -1,7 +1,10 @@
 //! What the forward pass leaves behind for the backward one, layer by layer.
 
+use std::cell::OnceCell;
+
 use tch::{TchError, Tensor};
 
+use crate::affine::AffineBlock;
 use crate::layer::{Pool2d, pair};
 
 type Torch<T> = std::result::Result<T, TchError>;
@@ -9,17 +12,17 @@ type Torch<T> = std::result::Result<T, TchError>;
 /// One layer's record. Shapes: `M` is 1 while the particles share the values, then `N`; `b` samples.
 #[derive(Debug)]
 pub(crate) enum Record {
-    /// Rows `a` and weight `W` of the affine layer with this index among the affine ones.
+    /// Input and weight `W` of the affine layer with this index among the affine ones.
     Affine {
         block: usize,
-        rows: Tensor,
+        input: Input,
         weight: Tensor,
     },
     /// The derivative of an elementwise function, `M × b × features`.
     Pointwise { derivative: Tensor },
     /// Shape per sample before flattening.
     Flatten { input: Vec<i64> },
-    /// Where each window had its maximum, `Mb × C × H' × W'`.
+    /// Where each window had its maximum, `M × b × C × H' × W'`.
     MaxPool {
         pool: Pool2d,
         indices: Tensor,
@@ -29,25 +32,46 @@ pub(crate) enum Record {
     AvgPool { pool: Pool2d, input: Vec<i64> },
 }
 
+/// The input of an affine layer, `M × b × …`, unrolled as rows `a` when these are first asked for.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub values: Tensor,
+    rows: OnceCell<Tensor>,
+}
+
+impl Input {
+    pub fn new(values: Tensor) -> Self {
+        Self {
+            values,
+            rows: OnceCell::new(),
+        }
+    }
+
+    /// `a`, `M × bL × K`.
+    pub fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
+        match self.rows.get() {
+            Some(rows) => Ok(rows),
+            None => {
+                let rows = block.unroll(&self.values)?;
+                Ok(self.rows.get_or_init(|| rows))
+            }
+        }
+    }
+}
+
 impl Record {
     /// The same about `count` of `batch` samples.
-    pub fn samples(&self, batch: i64, first: i64, count: i64) -> Torch<Self> {
+    pub fn samples(&self, first: i64, count: i64) -> Torch<Self> {
         Ok(match self {
             Self::Affine {
                 block,
-                rows,
+                input,
                 weight,
-            } => {
-                let positions = rows.size()[1] / batch;
-                let rows = rows
-                    .f_narrow(1, first * positions, count * positions)?
-                    .f_contiguous()?;
-                Self::Affine {
-                    block: *block,
-                    rows,
-                    weight: weight.shallow_clone(),
-                }
-            }
+            } => Self::Affine {
+                block: *block,
+                input: Input::new(input.values.f_narrow(1, first, count)?),
+                weight: weight.shallow_clone(),
+            },
             Self::Pointwise { derivative } => Self::Pointwise {
                 derivative: derivative.f_narrow(1, first, count)?,
             },
@@ -58,17 +82,11 @@ impl Record {
                 pool,
                 indices,
                 input,
-            } => {
-                let at = indices.size();
-                let indices = indices
-                    .f_view([-1, batch, at[1], at[2], at[3]])?
-                    .f_narrow(1, first, count)?;
-                Self::MaxPool {
-                    pool: pool.clone(),
-                    indices: indices.f_flatten(0, 1)?,
-                    input: input.clone(),
-                }
-            }
+            } => Self::MaxPool {
+                pool: pool.clone(),
+                indices: indices.f_narrow(1, first, count)?,
+                input: input.clone(),
+            },
             Self::AvgPool { pool, input } => Self::AvgPool {
                 pool: pool.clone(),
                 input: input.clone(),
@@ -91,10 +109,11 @@ impl Record {
                 input,
             } => {
                 let at = indices.size();
-                let indices = indices.f_view([-1, b, 1, at[1], at[2], at[3]])?;
                 let indices = indices
-                    .f_expand([n, b, k, at[1], at[2], at[3]], false)?
-                    .f_flatten(0, 2)?;
+                    .f_unsqueeze(2)?
+                    .f_expand([n, b, k, at[2], at[3], at[4]], false)?
+                    .f_flatten(0, 2)?
+                    .f_contiguous()?;
                 let like = cotangent.f_new_empty([1], (cotangent.kind(), cotangent.device()))?;
                 like.f_expand(with(input), false)?
                     .f_flatten(0, 2)?

@@ -96,7 +96,7 @@ mod tests {
     fn the_oldest_batch_is_overwritten() {
         let mut ring = RowRing::new(2, 3);
         assert_eq!((ring.slot(), ring.weight(), ring.age()), (0..3, 1.0, 0));
-        assert_eq!(ring.written().collect::<Vec<_>>(), [0..3]);
+        assert!(ring.written().eq(std::iter::once(0..3)));
         ring.advance();
         assert_eq!((ring.slot(), ring.weight(), ring.age()), (3..6, 0.5, 1));
         ring.advance();
