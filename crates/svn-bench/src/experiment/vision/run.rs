@@ -118,7 +118,7 @@ impl Pending<'_> {
     }
 }
 
-/// The largest runs last, so that first results come early.
+/// What the store does not hold, in the order of the plan.
 fn pending<'a>(plan: &'a VisionPlan, store: &VisionStore) -> Vec<Pending<'a>> {
     let mut pending = Vec::new();
     for group in &plan.groups {
