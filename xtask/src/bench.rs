@@ -1,7 +1,7 @@
-//! `bench-uci`: libraries and data first, then the `svn` command with the same arguments.
+//! `bench-uci` and `bench-vision`: libraries and data first, then the `svn` command with the same arguments.
 
 use crate::failure::bad_input;
-use crate::fetch::{self, Manifest, Sources};
+use crate::fetch::{self, Images, Manifest, Sources, Wanted};
 use crate::paths::Place;
 use crate::{process, setup};
 use anyhow::{Context, Result};
@@ -20,19 +20,38 @@ struct Asked {
     rest: Vec<String>,
 }
 
-/// `cargo xtask bench-uci ARGS`.
-pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+/// Which benchmark of `svn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Benchmark {
+    Uci,
+    Vision,
+}
+
+impl Benchmark {
+    fn command(self) -> &'static str {
+        match self {
+            Self::Uci => "bench-uci",
+            Self::Vision => "bench-vision",
+        }
+    }
+}
+
+/// `cargo xtask bench-uci ARGS` and `cargo xtask bench-vision ARGS`.
+pub fn run(
+    place: &Place,
+    benchmark: Benchmark,
+    args: &[String],
+    offline: bool,
+) -> Result<ExitCode> {
     let mut asked = Asked::parse(args)?;
     asked.offline |= offline;
     // Names first: a typing error should not cost a long compile.
     let manifest = Manifest::read(&place.manifest())?;
-    let mut sets: Vec<_> = manifest
-        .datasets()
-        .filter(|set| asked.all && !set.leaky)
-        .collect();
-    for name in &asked.names {
-        sets.push(manifest.find(name)?);
-    }
+    let images = Images::beside(&place.manifest())?;
+    let (sets, extra) = match benchmark {
+        Benchmark::Uci => (asked.tables(&manifest)?, None),
+        Benchmark::Vision => asked.images(&images)?,
+    };
     let native = setup::ensure(place, asked.offline)?;
     let mirror = std::env::var_os("SVN_DATA_MIRROR")
         .filter(|value| !value.is_empty())
@@ -45,10 +64,16 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
         offline: asked.offline,
     };
     for set in sets.into_iter().filter(|_| !asked.own_folder) {
-        let origin =
-            fetch::obtain(set, &sources).with_context(|| format!("data set {}", set.name))?;
+        let origin = set.obtain(&sources);
+        let origin = origin.with_context(|| format!("data set {}", set.name()))?;
         if origin != fetch::Origin::Cache {
-            eprintln!("{}: {origin}", set.name);
+            eprintln!("{}: {origin}", set.name());
+        }
+    }
+    for set in extra.into_iter().filter(|_| !asked.own_folder) {
+        // The benchmark goes without, and says what it leaves out.
+        if let Err(error) = set.obtain(&sources) {
+            eprintln!("warning: {}: {error:#}", set.name());
         }
     }
     if !is_built(place) {
@@ -64,7 +89,14 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
         .args(["run", "--quiet", "--manifest-path"])
         .arg(place.root.join("Cargo.toml"));
     cargo
-        .args(["--package", "svn-bench", "--bin", "svn", "--", "bench-uci"])
+        .args([
+            "--package",
+            "svn-bench",
+            "--bin",
+            "svn",
+            "--",
+            benchmark.command(),
+        ])
         .args(&asked.rest);
     cargo.env("SVN_DATA_DIR", &place.data);
     native.apply(&mut cargo);
@@ -72,6 +104,41 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
 }
 
 impl Asked {
+    fn tables<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Wanted<'a>>> {
+        let all = manifest.datasets().filter(|set| self.all && !set.leaky);
+        let mut sets: Vec<_> = all.map(Wanted::Table).collect();
+        for name in &self.names {
+            sets.push(Wanted::Table(manifest.find(name)?));
+        }
+        Ok(sets)
+    }
+
+    /// The sets that are named, and one more for the out-of-distribution score of a single one. Sets that the benchmark
+    /// draws itself need no file.
+    fn images<'a>(&self, images: &'a Images) -> Result<(Vec<Wanted<'a>>, Option<Wanted<'a>>)> {
+        let mut sets = Vec::new();
+        let drawn = ["synthetic-digits", "synthetic-letters"];
+        for name in self
+            .names
+            .iter()
+            .filter(|name| !drawn.contains(&name.as_str()))
+        {
+            let set = images.find(name).ok_or_else(|| {
+                let known = images.sets().map(|set| set.name.as_str()).chain(drawn);
+                let known: Vec<_> = known.collect();
+                bad_input(format!(
+                    "unknown image set `{name}`; known: {}",
+                    known.join(", ")
+                ))
+            })?;
+            sets.push(Wanted::Images(set));
+        }
+        let unscored = self.rest.iter().any(|arg| arg == "--no-ood");
+        let other = images.sets().find(|set| !self.names.contains(&set.name));
+        let extra = other.filter(|_| !sets.is_empty() && !unscored);
+        Ok((sets, extra.map(Wanted::Images)))
+    }
+
     /// Reads `--dataset NAME` (repeated), `--all`, `--data` and `--offline`.
     fn parse(args: &[String]) -> Result<Self> {
         let mut asked = Self::default();
@@ -145,6 +212,31 @@ mod tests {
         let asked = parse("--all --offline --epochs 3");
         assert!(asked.all && asked.offline);
         assert_eq!(asked.rest, ["--all", "--epochs", "3"]);
+    }
+
+    #[test]
+    fn image_sets_bring_the_one_that_is_foreign_to_them() {
+        let manifest =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/manifest.toml");
+        let images = Images::beside(&manifest).unwrap();
+        let names = |line: &str| {
+            let (sets, extra) = parse(line).images(&images).unwrap();
+            let sets: Vec<String> = sets.iter().map(|set| set.name().to_string()).collect();
+            (sets.join(" "), extra.map(|set| set.name().to_string()))
+        };
+        let fashion = || Some("fashion-mnist".to_string());
+        assert_eq!(names("--dataset mnist"), ("mnist".into(), fashion()));
+        assert_eq!(names("--dataset mnist --no-ood"), ("mnist".into(), None));
+        assert_eq!(
+            names("--dataset mnist --dataset fashion-mnist"),
+            ("mnist fashion-mnist".into(), None)
+        );
+        assert_eq!(names("--dataset synthetic-digits"), (String::new(), None));
+        let error = parse("--dataset minst").images(&images).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "unknown image set `minst`; known: mnist, fashion-mnist, synthetic-digits, synthetic-letters"
+        );
     }
 
     #[test]

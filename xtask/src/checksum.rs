@@ -1,5 +1,6 @@
-//! SHA-256 as lower-case hexadecimal text.
+//! SHA-256, and MD5 where nothing else is published, as lower-case hexadecimal text.
 
+use md5::Md5;
 use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::path::Path;
@@ -7,6 +8,11 @@ use std::path::Path;
 /// Of bytes in memory.
 pub fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
+}
+
+/// MD5 of bytes in memory: against accidents, not against malice.
+pub fn md5_of_bytes(bytes: &[u8]) -> String {
+    hex(&Md5::digest(bytes))
 }
 
 /// Of a file, read in pieces.
@@ -36,6 +42,8 @@ mod tests {
     #[test]
     fn published_example() {
         assert_eq!(of_bytes(b"abc"), ABC);
+        // RFC 1321, appendix A.5.
+        assert_eq!(md5_of_bytes(b"abc"), "900150983cd24fb0d6963f7d28e17f72");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "abc").unwrap();
         assert_eq!(of_file(file.path()).unwrap(), ABC);

@@ -27,13 +27,18 @@ pub enum Command {
     /// Changes nothing but what `cargo build` changes. Exit code 1 if a required part is missing or
     /// a check fails.
     Doctor,
-    /// Download data sets, verify them and convert them to the common CSV form
+    /// Download data sets, verify them and convert them to the common CSV form; image sets stay IDX files
     FetchData(FetchArgs),
     /// Run the UCI benchmark: libraries and data first, then `svn bench-uci ARGS`
     ///
     /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
     /// options. Data sets named by `--dataset` or `--all` are fetched where needed.
     BenchUci(PassedOn),
+    /// Run the image benchmark: libraries and data first, then `svn bench-vision ARGS`
+    ///
+    /// Everything after `bench-vision` goes to the benchmark; `cargo xtask bench-vision -- --help` lists its options.
+    /// Image sets named by `--dataset` are fetched where needed, and those whose images are foreign to them.
+    BenchVision(PassedOn),
     /// Measure time, memory and operation counts of one step of each method
     ///
     /// Everything after `perf` goes to the suite; `cargo xtask perf -- --help` lists its options. `--quick` is a smoke
@@ -55,10 +60,10 @@ pub struct FetchArgs {
     /// Data sets; `--list` shows the known ones
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
-    /// Every data set of the manifest
+    /// Every table of the manifest; image sets are named
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// A folder of converted files (NAME.csv or NAME.csv.gz) used instead of the network
+    /// A folder of converted files (NAME.csv or NAME.csv.gz, NAME/train-images-idx3-ubyte.gz) used instead of the network
     #[arg(long, value_name = "DIR", env = "SVN_DATA_MIRROR")]
     pub mirror: Option<PathBuf>,
     /// Show the known data sets and which are here

@@ -38,7 +38,12 @@ fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Setup => setup::run(&place, offline),
         cli::Command::Doctor => doctor::run(&place, offline),
         cli::Command::FetchData(args) => fetch::run(&place, &args, offline),
-        cli::Command::BenchUci(args) => bench::run(&place, &args.args, offline),
+        cli::Command::BenchUci(args) => {
+            bench::run(&place, bench::Benchmark::Uci, &args.args, offline)
+        }
+        cli::Command::BenchVision(args) => {
+            bench::run(&place, bench::Benchmark::Vision, &args.args, offline)
+        }
         cli::Command::Perf(args) => perf::run(&place, &args.args, offline),
         cli::Command::Test(args) => test::run(&place, &args.args, offline),
         cli::Command::Lint => lint::run(&place, offline),

@@ -26,6 +26,7 @@ fn every_command_has_help() {
         "doctor",
         "fetch-data",
         "bench-uci",
+        "bench-vision",
         "test",
         "lint",
         "graph",
@@ -57,11 +58,19 @@ fn unknown_data_sets_are_answered_with_the_known_ones() {
     let known = "unknown data set `yatch`; known: yacht, energy, energy_y1y2, concrete, autompg, kin8nm, naval, power, \
                  protein, wine, australian, breast, ionosphere, parkinsons, heart\n";
     let said = predicate::eq(format!("error: {known}"));
+    let with_images = known.replace("heart\n", "heart, mnist, fashion-mnist\n");
     xtask(cache.path())
         .args(["fetch-data", "yatch"])
         .assert()
         .code(2)
-        .stderr(said.clone());
+        .stderr(format!("error: {with_images}"));
+    xtask(cache.path())
+        .args(["bench-vision", "--dataset", "emnist"])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::starts_with(
+            "error: unknown image set `emnist`; known: mnist, ",
+        ));
     xtask(cache.path())
         .args(["bench-uci", "--dataset", "yatch"])
         .assert()

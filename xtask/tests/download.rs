@@ -51,6 +51,11 @@ fn fetch(folder: &Path, url: &str, raw_sum: Option<String>) -> (i32, String, Str
         sum(CONVERTED)
     );
     fs::write(folder.join("manifest.toml"), manifest).unwrap();
+    fetch_data(folder)
+}
+
+/// Runs `fetch-data tiny` with the descriptions that a folder holds.
+fn fetch_data(folder: &Path) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     for name in [
         "SVN_DATA_MIRROR",
@@ -195,4 +200,58 @@ fn without_a_network_the_mirror_is_offered() {
         err.contains(&format!("tiny: {url}: ")) && err.contains(hint),
         "{err}"
     );
+}
+
+/// MD5 of `RAW`, by `printf '2 1\n4.5 3.0\n' | md5sum`.
+const RAW_MD5: &str = "c6fab02ad77b93986eee65dee9c79b30";
+
+/// Runs `fetch-data tiny` for an image set of one file.
+fn fetch_images(folder: &Path, urls: &[&str], md5: &str) -> (i32, String, String) {
+    let images = format!(
+        "schema = 1\n[[images]]\nname = \"tiny\"\ntitle = \"T\"\nlicence = \"L\"\nurls = {urls:?}\n\
+         [[images.file]]\nstem = \"train-labels\"\ndims = 1\nitems = 2\nmd5 = \"{md5}\"\nsha256 = \"{}\"\n",
+        sum(RAW)
+    );
+    fs::write(folder.join("images.toml"), images).unwrap();
+    fs::write(folder.join("manifest.toml"), "schema = 1\ndataset = []\n").unwrap();
+    fetch_data(folder)
+}
+
+/// The folder in front of the server's file.
+fn address(server: String) -> String {
+    server.trim_end_matches("raw.dat").to_owned()
+}
+
+#[test]
+fn image_files_come_from_the_first_address_that_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = address(server(answer("404 Not Found", 0, "")));
+    let good = address(server(answer("200 OK", RAW.len(), RAW)));
+    let (code, out, err) = fetch_images(folder.path(), &[&missing, &good], RAW_MD5);
+    assert_eq!((code, out), (0, format!("tiny: from {good}\n")), "{err}");
+    let name = "train-labels-idx1-ubyte";
+    for address in [missing, good] {
+        assert!(
+            err.contains(&format!("tiny: downloading {address}{name}.gz\n")),
+            "{err}"
+        );
+    }
+    let kept = folder.path().join("data/tiny").join(name);
+    assert_eq!(fs::read_to_string(kept).unwrap(), RAW);
+    let (code, out, _) = fetch_images(folder.path(), &["http://127.0.0.1:1/"], RAW_MD5);
+    assert_eq!((code, out.as_str()), (0, "tiny: already in the cache\n"));
+}
+
+#[test]
+fn an_image_file_that_is_not_the_published_one_is_put_aside() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = "2 1\n4.5 3.5\n";
+    let url = address(server(answer("200 OK", other.len(), other)));
+    let (code, _, err) = fetch_images(folder.path(), &[&url], RAW_MD5);
+    assert_eq!(code, 1);
+    let said = format!("not the published file\n  expected md5 {RAW_MD5}\n  received md5 ");
+    assert!(err.contains(&said), "{err}");
+    let folder = folder.path().join("data/tiny");
+    assert!(folder.join("train-labels-idx1-ubyte.rejected").is_file());
+    assert!(!folder.join("train-labels-idx1-ubyte").exists());
 }

@@ -1,7 +1,8 @@
 //! From data files to benchmark reports: data sets, splits, scaling, metrics, records, reports, figures, and the
 //! experiments behind the `svn` command.
 //!
-//! Training is behind the boundary [`experiment::FoldRunner`]; everything else here knows no network.
+//! Training is behind the boundary [`experiment::FoldRunner`] and in [`experiment::vision::train`]; everything else here
+//! knows no network.
 
 #![deny(missing_docs)]
 

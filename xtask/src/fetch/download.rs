@@ -5,9 +5,9 @@ use anyhow::Result;
 /// What helps where the network does not.
 pub const HINT: &str = "without a network, name a folder of converted files (NAME.csv) with --mirror DIR or SVN_DATA_MIRROR";
 
-/// The content at an address.
+/// The content at an address; errors end with the hint.
 #[cfg(feature = "download")]
-pub fn get(url: &str) -> Result<Vec<u8>> {
+pub fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
     use anyhow::{Context, anyhow};
     use std::time::Duration;
     use ureq::tls::{RootCerts, TlsConfig};
@@ -24,8 +24,8 @@ pub fn get(url: &str) -> Result<Vec<u8>> {
         .build()
         .into();
     let mut response = agent.get(url).call().map_err(|error| match error {
-        ureq::Error::StatusCode(code) => anyhow!("{url}: the server answered {code}; {HINT}"),
-        error => anyhow!("{url}: {error}; {HINT}"),
+        ureq::Error::StatusCode(code) => anyhow!("{url}: the server answered {code}; {hint}"),
+        error => anyhow!("{url}: {error}; {hint}"),
     })?;
     let body = response
         .body_mut()
@@ -39,6 +39,6 @@ pub fn get(url: &str) -> Result<Vec<u8>> {
 
 /// Only the mirror and the bundled sets remain.
 #[cfg(not(feature = "download"))]
-pub fn get(url: &str) -> Result<Vec<u8>> {
-    anyhow::bail!("{url}: xtask was built without its feature `download`; {HINT}")
+pub fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
+    anyhow::bail!("{url}: xtask was built without its feature `download`; {hint}")
 }

@@ -1,16 +1,18 @@
 //! Data sets: official file → verified → converted to the common CSV form → verified → cache.
 //!
 //! Where a set comes from, first match wins: the cache → the checkout (`bundled`) → the mirror folder,
-//! if one is named → the official address. A file in the cache is checked on every use.
+//! if one is named → the official address. A file in the cache is checked on every use. Image sets are not converted.
 
 mod convert;
 mod download;
+mod images;
 mod manifest;
 mod mirror;
 mod number;
 mod raw;
 mod store;
 
+pub use images::{ImageSet, Images};
 pub use manifest::Manifest;
 
 use crate::cli::FetchArgs;
@@ -75,30 +77,31 @@ pub fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<ExitCode> {
         mirror,
         offline,
     };
+    let images = Images::beside(&path)?;
     if args.list {
-        print!("{}", listing(&manifest, &sources));
+        print!("{}", listing(&manifest, &images, &sources));
         return Ok(ExitCode::SUCCESS);
     }
-    let sets: Vec<&Dataset> = if args.all {
-        manifest.datasets().collect()
+    let sets: Vec<Wanted<'_>> = if args.all {
+        manifest.datasets().map(Wanted::Table).collect()
     } else {
         args.names
             .iter()
-            .map(|name| manifest.find(name))
+            .map(|name| find(name, &manifest, &images))
             .collect::<Result<_>>()?
     };
     if sets.is_empty() {
         return Err(bad_input(format!(
             "name data sets, or --all; known: {}",
-            manifest.names()
+            names(&manifest, &images)
         )));
     }
     let mut failed = Vec::new();
     for set in &sets {
-        match obtain(set, &sources) {
-            Ok(origin) => println!("{}: {origin}", set.name),
+        match set.obtain(&sources) {
+            Ok(origin) => println!("{}: {origin}", set.name()),
             Err(error) => {
-                eprintln!("{}: {error:#}", set.name);
+                eprintln!("{}: {error:#}", set.name());
                 failed.push(error);
             }
         }
@@ -112,6 +115,52 @@ pub fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<ExitCode> {
         false if !failed.is_empty() => bail!(text),
         false => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// A set that was asked for by name.
+pub enum Wanted<'a> {
+    /// A converted table.
+    Table(&'a Dataset),
+    /// Images as they are.
+    Images(&'a ImageSet),
+}
+
+impl Wanted<'_> {
+    /// What the command line calls it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Table(set) => &set.name,
+            Self::Images(set) => &set.name,
+        }
+    }
+
+    /// Puts it into the data folder unless a good copy is there.
+    pub fn obtain(&self, sources: &Sources<'_>) -> Result<Origin> {
+        match self {
+            Self::Table(set) => obtain(set, sources),
+            Self::Images(set) => images::obtain(set, sources),
+        }
+    }
+}
+
+/// The set of that name, or an error with the known names.
+fn find<'a>(name: &str, manifest: &'a Manifest, images: &'a Images) -> Result<Wanted<'a>> {
+    if let Some(set) = images.find(name) {
+        return Ok(Wanted::Images(set));
+    }
+    if let Some(set) = manifest.datasets().find(|set| set.name == name) {
+        return Ok(Wanted::Table(set));
+    }
+    Err(bad_input(format!(
+        "unknown data set `{name}`; known: {}",
+        names(manifest, images)
+    )))
+}
+
+/// All names, for messages.
+fn names(manifest: &Manifest, images: &Images) -> String {
+    let images = images.sets().map(|set| format!(", {}", set.name));
+    manifest.names() + &images.collect::<String>()
 }
 
 /// Puts one data set into the data folder unless a good copy is there.
@@ -155,7 +204,7 @@ pub fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
         );
     }
     eprintln!("{}: downloading {}", set.name, set.raw.url);
-    let raw = download::get(&set.raw.url)?;
+    let raw = download::get(&set.raw.url, download::HINT)?;
     convert_and_store(set, &raw, &target)?;
     Ok(Origin::Official(set.raw.url.clone()))
 }
@@ -181,7 +230,7 @@ fn convert_and_store(set: &Dataset, raw: &[u8], target: &Path) -> Result<()> {
     }
 }
 
-fn listing(manifest: &Manifest, sources: &Sources<'_>) -> String {
+fn listing(manifest: &Manifest, images: &Images, sources: &Sources<'_>) -> String {
     let mut text = format!(
         "{:<12} {:<15} {:>6} {:>9}  here\n",
         "name", "task", "rows", "features"
@@ -205,6 +254,14 @@ fn listing(manifest: &Manifest, sources: &Sources<'_>) -> String {
             set.task,
             set.rows,
             set.columns.len() - 1
+        );
+    }
+    for set in images.sets() {
+        let here = set.whereabouts(sources);
+        let (name, items) = (&set.name, set.items());
+        text += &format!(
+            "{name:<13} {:<14} {items:>6} {:>9}  {here}\n",
+            "images", "28 x 28"
         );
     }
     text

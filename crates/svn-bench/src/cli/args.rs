@@ -22,6 +22,8 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Benchmark particle methods on UCI data sets
     BenchUci(Box<BenchUci>),
+    /// Benchmark particle methods on images, with LeNet
+    BenchVision(Box<super::vision_args::BenchVision>),
     /// Show the native libraries in use and check that they compute right
     Doctor,
 }
@@ -268,7 +270,7 @@ fn protocol(text: &str) -> Result<ProtocolName, String> {
     }
 }
 
-fn positive_count(text: &str) -> Result<usize, String> {
+pub(super) fn positive_count(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
         .filter(|&count| count > 0)
@@ -282,7 +284,7 @@ fn folds(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "expected a whole number, at least 2".to_owned())
 }
 
-fn positive(text: &str) -> Result<f64, String> {
+pub(super) fn positive(text: &str) -> Result<f64, String> {
     let value = text
         .parse()
         .ok()
@@ -290,7 +292,7 @@ fn positive(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "expected a positive finite number".to_owned())
 }
 
-fn non_negative(text: &str) -> Result<f64, String> {
+pub(super) fn non_negative(text: &str) -> Result<f64, String> {
     let value = text
         .parse()
         .ok()

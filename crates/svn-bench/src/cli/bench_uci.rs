@@ -11,7 +11,7 @@ use crate::record::RecordStore;
 use crate::report;
 
 pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
-    init_log(arguments);
+    init_log(arguments.quiet, arguments.verbose);
     let manifest = Manifest::embedded()?;
     let sound = || {
         manifest
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
 }
 
 /// What a reader of the report wants to know of the machine. No time of day: reruns give the same file.
-fn environment() -> BTreeMap<String, String> {
+pub(super) fn environment() -> BTreeMap<String, String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     BTreeMap::from([
         ("svn".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
@@ -77,8 +77,8 @@ fn environment() -> BTreeMap<String, String> {
 }
 
 /// Log of the libraries on standard error; `SVN_LOG` overrides the level.
-fn init_log(arguments: &BenchUci) {
-    let level = match (arguments.quiet, arguments.verbose) {
+pub(super) fn init_log(quiet: bool, verbose: u8) {
+    let level = match (quiet, verbose) {
         (true, _) => "error",
         (false, 0) => "warn",
         (false, 1) => "info",

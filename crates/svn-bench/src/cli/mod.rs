@@ -2,11 +2,13 @@
 
 mod args;
 mod bench_uci;
+mod bench_vision;
 mod doctor;
 pub(crate) mod print;
 mod progress;
 mod table;
 mod tune;
+mod vision_args;
 
 pub(crate) use table::render;
 
@@ -36,6 +38,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, runner: RunnerFactory<
     };
     let result = match &arguments.command {
         Command::BenchUci(command) => bench_uci::run(command, runner),
+        Command::BenchVision(command) => bench_vision::run(command),
         Command::Doctor => Ok(doctor::run()),
     };
     match result {

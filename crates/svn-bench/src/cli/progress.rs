@@ -59,6 +59,18 @@ impl Progress {
         }
     }
 
+    /// A run is done that has no record of the UCI benchmark.
+    pub(super) fn done(&self, job: &JobLabel, text: &str, warnings: &[String]) {
+        self.end(job);
+        if !self.quiet {
+            self.line(&format!("{job}: {text}"));
+        }
+        let said = lock(&self.said);
+        for warning in warnings.iter().filter(|text| !said.contains(*text)) {
+            self.line(&format!("warning: {job}: {warning}"));
+        }
+    }
+
     fn end(&self, job: &JobLabel) {
         if let Some(bar) = lock(&self.running).remove(&job.index) {
             bar.finish_and_clear();

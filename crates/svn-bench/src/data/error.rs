@@ -38,6 +38,22 @@ pub enum DataError {
         /// What the parser said.
         message: String,
     },
+    /// The description of the image sets itself is wrong.
+    #[error("datasets/images.toml: {message}")]
+    Catalogue {
+        /// What the parser said.
+        message: String,
+    },
+    /// An image set is in none of the folders.
+    #[error(
+        "image set `{name}` not found: looked for its IDX files (train-images-idx3-ubyte and so on, plain or .gz) in {searched}; fetch it with `cargo xtask fetch-data {name}` or name its folder with --data DIR"
+    )]
+    NoImages {
+        /// Name of the image set.
+        name: String,
+        /// The folders that were looked into.
+        searched: String,
+    },
     /// A web page was saved instead of the file.
     #[error("{}: this is an HTML page, not data (it starts with `{start}`); the download failed, fetch it again", path.display())]
     Html {

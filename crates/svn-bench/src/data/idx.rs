@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ndarray::{ArrayD, IxDyn};
+use sha2::{Digest, Sha256};
 
 use super::DataError;
 use super::text::read_bytes;
@@ -40,6 +41,25 @@ pub fn find_idx(folder: &Path, stem: &str, dims: usize) -> Result<PathBuf, DataE
 /// number of dimensions and for a file that is too short or too long.
 pub fn read_idx(path: &Path, dims: usize) -> Result<ArrayD<u8>, DataError> {
     parse(path, &read_bytes(path)?, dims)
+}
+
+/// A file that was read.
+#[derive(Debug, Clone)]
+pub(super) struct IdxFile {
+    pub path: PathBuf,
+    pub values: ArrayD<u8>,
+    /// SHA-256 of the uncompressed file, in hex.
+    pub sha256: String,
+}
+
+/// As [`read_idx`], with the checksum.
+pub(super) fn read_idx_file(path: &Path, dims: usize) -> Result<IdxFile, DataError> {
+    let bytes = read_bytes(path)?;
+    Ok(IdxFile {
+        values: parse(path, &bytes, dims)?,
+        path: path.to_owned(),
+        sha256: format!("{:x}", Sha256::digest(&bytes)),
+    })
 }
 
 fn parse(path: &Path, bytes: &[u8], dims: usize) -> Result<ArrayD<u8>, DataError> {

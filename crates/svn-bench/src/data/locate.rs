@@ -37,6 +37,12 @@ impl SearchPath {
         self.folders.push((label.to_owned(), folder.to_owned()));
     }
 
+    /// The folders in order, each with the name a message calls it by.
+    pub fn folders(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let folders = self.folders.iter();
+        folders.map(|(label, folder)| (label.as_str(), folder.as_path()))
+    }
+
     /// The file of a data set.
     ///
     /// # Errors

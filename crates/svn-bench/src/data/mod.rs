@@ -7,6 +7,7 @@ mod audit;
 mod dataset;
 mod error;
 mod idx;
+pub mod images;
 mod labels;
 mod locate;
 mod manifest;

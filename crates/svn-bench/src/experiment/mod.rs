@@ -1,8 +1,9 @@
 //! Experiments: what is run, by whom, in which order, and what comes of it.
 //!
 //! An experiment plans jobs (data set × method × fold), gives each to a [`FoldRunner`] and keeps the record of what
-//! came back. Nothing here knows how a network is trained.
+//! came back. How a network is trained is known to `uci::train` and `vision::train` alone.
 
+#[macro_use]
 mod choice;
 mod error;
 mod job;
@@ -11,6 +12,7 @@ mod pool;
 mod settings;
 pub mod tune;
 pub mod uci;
+pub mod vision;
 
 pub use choice::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule, Solver,

@@ -31,7 +31,7 @@ pub fn expected_calibration_error(confidence: &[f64], correct: &[bool]) -> f64 {
 }
 
 /// The first bin whose right edge is not below the confidence.
-fn bin(confidence: f64) -> usize {
+pub(super) fn bin(confidence: f64) -> usize {
     (0..ECE_BINS - 1)
         .find(|b| confidence <= (b + 1) as f64 / ECE_BINS as f64)
         .unwrap_or(ECE_BINS - 1)

@@ -108,7 +108,7 @@ fn insert_auroc(metrics: &mut Metrics, log_p: &Array2<f64>, targets: &[usize]) {
 }
 
 /// `ln p̄`, `n × C`, from logits `N × n × C`.
-fn log_mean_probability(logits: ArrayView3<'_, f64>) -> Array2<f64> {
+pub(super) fn log_mean_probability(logits: ArrayView3<'_, f64>) -> Array2<f64> {
     let (members, n, classes) = logits.dim();
     let log_softmax: Vec<Array2<f64>> = logits
         .outer_iter()
@@ -141,7 +141,7 @@ fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// Index of the greatest value, the first one among equals.
-fn argmax(values: impl Iterator<Item = f64>) -> usize {
+pub(super) fn argmax(values: impl Iterator<Item = f64>) -> usize {
     let (mut best, mut index) = (f64::NEG_INFINITY, 0);
     for (i, value) in values.enumerate() {
         if value > best {

@@ -21,6 +21,7 @@
 //! | `brier` | mean of `Σ_c (p̄_c − 1[y = c])²`, in `[0, 2]` |
 //! | `auroc` | macro average one-vs-rest by midranks; null if a class is absent |
 //! | `entropy` | mean of `−Σ_c p̄_c ln p̄_c`, nats |
+//! | `ood_auroc` | how well the predictive entropy tells rows of another set from test rows; see [`out_of_distribution_auroc`] |
 
 mod auroc;
 mod calibration;
@@ -29,7 +30,9 @@ mod error;
 mod gaussian;
 mod prediction;
 mod regression;
+mod reliability;
 mod summary;
+mod uncertainty;
 
 pub use auroc::auroc;
 pub use calibration::{ECE_BINS, expected_calibration_error};
@@ -38,7 +41,9 @@ pub use error::MetricError;
 pub use gaussian::{gaussian_crps, gaussian_nll};
 pub use prediction::{ClassPrediction, RegressionPrediction};
 pub use regression::{PAPER_VARIANCE_FLOOR, regression_metrics};
+pub use reliability::{ReliabilityBin, reliability};
 pub use summary::{Estimate, Metrics};
+pub use uncertainty::{out_of_distribution_auroc, predictive_entropy};
 
 #[cfg(test)]
 mod reference;

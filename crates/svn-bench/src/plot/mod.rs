@@ -3,6 +3,7 @@
 mod axis;
 mod curves;
 mod nll;
+pub mod vision;
 
 use std::path::{Path, PathBuf};
 

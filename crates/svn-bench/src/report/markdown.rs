@@ -51,7 +51,11 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
 
 /// `name value` of every setting that has one.
 fn settings(settings: &TrainSettings) -> String {
-    let value = serde_json::to_value(settings).unwrap_or_default();
+    named(&serde_json::to_value(settings).unwrap_or_default())
+}
+
+/// `name value` of every field of an object that is not null.
+pub(super) fn named(value: &serde_json::Value) -> String {
     let named = value
         .as_object()
         .into_iter()
@@ -106,7 +110,7 @@ fn push_warnings(text: &mut String, summary: &Summary) {
     }
 }
 
-fn push_grid(text: &mut String, grid: &Grid) {
+pub(super) fn push_grid(text: &mut String, grid: &Grid) {
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let _ = write!(text, "\n## {}\n\n", grid.title);
     text.push_str(&line(&grid.header));

@@ -8,6 +8,7 @@ mod paper;
 mod published;
 mod sections;
 mod summary;
+pub mod vision;
 mod write;
 
 #[cfg(test)]

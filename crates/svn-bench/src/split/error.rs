@@ -24,4 +24,14 @@ pub enum SplitError {
         /// `training`, `validation` or `test`.
         part: &'static str,
     },
+    /// More rows asked for than a part has.
+    #[error("{limit} rows asked for, the {part} part has {rows}")]
+    Limit {
+        /// Rows asked for.
+        limit: usize,
+        /// Rows there are.
+        rows: usize,
+        /// `learning` (training and validation) or `test`.
+        part: &'static str,
+    },
 }

@@ -63,7 +63,11 @@ pub(super) fn build(job: &FoldJob, last_layer: Coordinates) -> Result<stein::Met
     })
 }
 
-fn newton(settings: &TrainSettings, rate: Rate, rows: usize) -> Result<Newton, RunError> {
+pub(in crate::experiment) fn newton(
+    settings: &TrainSettings,
+    rate: Rate,
+    rows: usize,
+) -> Result<Newton, RunError> {
     Ok(Newton {
         kernel: kernel(settings)?,
         coupling: coupling(required(settings.coupling, "coupling")?),
@@ -90,7 +94,7 @@ fn coupling(coupling: Coupling) -> stein::Coupling {
     }
 }
 
-fn kernel(settings: &TrainSettings) -> Result<KernelSettings, RunError> {
+pub(in crate::experiment) fn kernel(settings: &TrainSettings) -> Result<KernelSettings, RunError> {
     Ok(KernelSettings {
         kernel: match required(settings.kernel, "kernel")? {
             Kernel::Rbf => stein::Kernel::Rbf,

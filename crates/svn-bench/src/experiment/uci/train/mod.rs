@@ -2,7 +2,7 @@
 
 mod defaults;
 mod laplace;
-mod method;
+pub(in crate::experiment) mod method;
 mod predictive;
 mod settings;
 
@@ -112,7 +112,7 @@ fn train(job: &FoldJob, progress: &dyn Fn(EpochProgress)) -> Result<Fit, RunErro
 }
 
 /// A setting that `resolve` has filled in.
-fn required<T>(value: Option<T>, option: &str) -> Result<T, RunError> {
+pub(in crate::experiment) fn required<T>(value: Option<T>, option: &str) -> Result<T, RunError> {
     value.ok_or_else(|| RunError::Unsupported(format!("--{option} is not set and has no default")))
 }
 
@@ -128,7 +128,7 @@ fn curve(fit: &Fit, original_units: f64) -> Vec<EpochPoint> {
     fit.history.iter().map(point).collect()
 }
 
-fn warnings(fit: &Fit) -> Vec<String> {
+pub(in crate::experiment) fn warnings(fit: &Fit) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(reason) = &fit.stopped_early {
         warnings.push(format!(
@@ -160,10 +160,12 @@ fn warnings(fit: &Fit) -> Vec<String> {
     warnings
 }
 
-fn milliseconds(duration: &Duration) -> f64 {
+pub(in crate::experiment) fn milliseconds(duration: &Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-fn failed(error: impl std::error::Error + Send + Sync + 'static) -> RunError {
+pub(in crate::experiment) fn failed(
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> RunError {
     RunError::Failed(Box::new(error))
 }

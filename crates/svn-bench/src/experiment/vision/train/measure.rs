@@ -1,0 +1,132 @@
+//! What a trained ensemble says of test images, corrupted images and foreign images.
+
+use ndarray::{ArrayView2, Axis};
+use svn_models::Ensemble;
+
+use super::Run;
+use crate::data::images::Corruption;
+use crate::experiment::RunError;
+use crate::experiment::uci::train::failed;
+use crate::experiment::vision::{CorruptionPoint, DeviceKind};
+use crate::metrics::{
+    ClassPrediction, Metrics, ReliabilityBin, classification_metrics, out_of_distribution_auroc,
+    predictive_entropy, reliability,
+};
+use crate::split::stream;
+
+/// Everything that is measured.
+pub(super) struct Measured {
+    pub metrics: Metrics,
+    pub corruption: Vec<CorruptionPoint>,
+    pub reliability: Vec<ReliabilityBin>,
+}
+
+/// An ensemble and the temperature that divides its logits.
+pub(super) struct Predictor<'a> {
+    pub ensemble: &'a Ensemble,
+    pub temperature: Option<f64>,
+    pub device: DeviceKind,
+}
+
+/// Images that are predicted at once on the processor: unrolled, they stay in its cache.
+const CHUNK: usize = 32;
+
+/// The same on a CUDA device.
+const CUDA_CHUNK: usize = 2048;
+
+impl Predictor<'_> {
+    fn predict(&self, images: ArrayView2<'_, f64>) -> Result<ClassPrediction, RunError> {
+        let chunk = match self.device {
+            DeviceKind::Cpu => CHUNK,
+            DeviceKind::Cuda => CUDA_CHUNK,
+        };
+        let parts = images.axis_chunks_iter(Axis(0), chunk).map(|chunk| {
+            let mut prediction = self.ensemble.predict_classes(chunk).map_err(failed)?;
+            if let Some(temperature) = self.temperature {
+                prediction = prediction.with_temperature(temperature);
+            }
+            ClassPrediction::new(prediction.logits().to_owned()).map_err(failed)
+        });
+        ClassPrediction::concatenate(&parts.collect::<Result<Vec<_>, _>>()?).map_err(failed)
+    }
+
+    /// Measure on the run's test images.
+    pub(super) fn measure(&self, run: &Run<'_>) -> Result<Measured, RunError> {
+        let own = &run.images.own;
+        let images = own.scaled(&run.rows.test);
+        let targets: Vec<usize> = own
+            .targets(&run.rows.test)
+            .iter()
+            .map(|&y| y as usize)
+            .collect();
+        let prediction = self.predict(images.view())?;
+        let mut metrics = classification_metrics(&prediction, &targets).map_err(failed)?;
+        if let Some(foreign) = &run.images.foreign {
+            // As many of its test images as there are own ones.
+            let rows: Vec<usize> = (foreign.train..foreign.len()).take(targets.len()).collect();
+            let foreign = self.predict(foreign.scaled(&rows).view())?;
+            let auroc = out_of_distribution_auroc(&prediction, &foreign);
+            metrics.values.insert("ood_auroc".to_owned(), auroc);
+            let entropy = predictive_entropy(&foreign).mean();
+            metrics.values.insert("ood_entropy".to_owned(), entropy);
+        }
+        if let Some(temperature) = self.temperature {
+            metrics
+                .values
+                .insert("temperature".to_owned(), Some(temperature));
+        }
+        let corruption = match run.configuration.corruption {
+            None => Vec::new(),
+            Some(count) => {
+                // Evenly over the test part, whose first images may be easier than its last ones.
+                let (n, count) = (targets.len(), count.min(targets.len()));
+                let rows: Vec<usize> = (0..count).map(|k| k * n / count).collect();
+                let targets: Vec<usize> = rows.iter().map(|&row| targets[row]).collect();
+                self.corrupted(run, images.select(Axis(0), &rows).view(), &targets)?
+            }
+        };
+        Ok(Measured {
+            reliability: reliability(&prediction, &targets).map_err(failed)?,
+            metrics,
+            corruption,
+        })
+    }
+
+    /// The same images, worse and worse. All methods see the same noise.
+    fn corrupted(
+        &self,
+        run: &Run<'_>,
+        images: ArrayView2<'_, f64>,
+        targets: &[usize],
+    ) -> Result<Vec<CorruptionPoint>, RunError> {
+        let mut points = Vec::new();
+        let clean = classification_metrics(&self.predict(images)?, targets).map_err(failed)?;
+        for kind in [Corruption::Rotation, Corruption::Noise] {
+            points.push(point(kind, 0.0, &clean));
+            for (index, &level) in kind.levels().iter().enumerate() {
+                let words = [
+                    "corruption",
+                    &run.configuration.dataset,
+                    kind.name(),
+                    &index.to_string(),
+                ];
+                let mut random = stream(0, &words);
+                let prediction = self.predict(kind.apply(images, level, &mut random).view())?;
+                let metrics = classification_metrics(&prediction, targets).map_err(failed)?;
+                points.push(point(kind, level, &metrics));
+            }
+        }
+        Ok(points)
+    }
+}
+
+fn point(kind: Corruption, level: f64, metrics: &Metrics) -> CorruptionPoint {
+    CorruptionPoint {
+        kind,
+        level,
+        // Both are defined for any prediction of at least one image.
+        accuracy: metrics.value("accuracy").unwrap_or_default(),
+        nll: metrics.value("nll"),
+        ece: metrics.value("ece").unwrap_or_default(),
+    }
+}

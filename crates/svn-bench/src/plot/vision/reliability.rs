@@ -1,0 +1,73 @@
+//! A reliability diagram for each method: accuracy by confidence, beside the diagonal of perfect calibration.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+use super::looks;
+use crate::metrics::{ECE_BINS, ReliabilityBin};
+use crate::report::vision::VisionRow;
+
+const PANEL: (u32, u32) = (300, 320);
+
+/// A panel a row, at most three beside each other.
+pub(super) fn draw(rows: &[&VisionRow]) -> Result<String, String> {
+    let columns = rows.len().clamp(1, 3);
+    let lines = rows.len().div_ceil(columns).max(1);
+    let size = (PANEL.0 * columns as u32, PANEL.1 * lines as u32);
+    let mut svg = String::new();
+    {
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        root.fill(&WHITE).map_err(|e| e.to_string())?;
+        let areas = root.split_evenly((lines, columns));
+        for ((area, row), (label, colour)) in areas.iter().zip(rows).zip(looks(rows)) {
+            let ece = row
+                .metric("ece")
+                .map_or_else(String::new, |ece| format!(", ECE {:.3}", ece.mean));
+            let title = format!("{}: {label}{ece}", row.dataset);
+            draw_panel(area, &title, &row.reliability, colour).map_err(|e| e.to_string())?;
+        }
+        root.present().map_err(|e| e.to_string())?;
+    }
+    Ok(svg)
+}
+
+fn draw_panel(
+    area: &DrawingArea<SVGBackend<'_>, Shift>,
+    title: &str,
+    bins: &[ReliabilityBin],
+    colour: RGBColor,
+) -> Result<(), DrawingAreaErrorKind<std::io::Error>> {
+    let mut chart = ChartBuilder::on(area)
+        .caption(title, ("sans-serif", 14))
+        .margin(8)
+        .x_label_area_size(34)
+        .y_label_area_size(40)
+        .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
+    chart
+        .configure_mesh()
+        .light_line_style(TRANSPARENT)
+        .x_labels(6)
+        .y_labels(6)
+        .x_desc("confidence")
+        .y_desc("accuracy")
+        .draw()?;
+    let total: usize = bins.iter().map(|bin| bin.rows).sum();
+    let edge = |bin: usize| bin as f64 / ECE_BINS as f64;
+    let filled = || bins.iter().enumerate().filter(|(_, bin)| bin.rows > 0);
+    // Pale bars: the share of images in each bin.
+    chart.draw_series(filled().map(|(index, bin)| {
+        let share = bin.rows as f64 / total.max(1) as f64;
+        Rectangle::new(
+            [(edge(index), 0.0), (edge(index + 1), share)],
+            BLACK.mix(0.15).filled(),
+        )
+    }))?;
+    chart.draw_series(filled().map(|(index, bin)| {
+        let corners = [(edge(index), 0.0), (edge(index + 1), bin.accuracy)];
+        Rectangle::new(corners, colour.mix(0.35).filled())
+    }))?;
+    chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 1.0)], BLACK.mix(0.6)))?;
+    let means = filled().map(|(_, bin)| (bin.confidence, bin.accuracy));
+    chart.draw_series(means.map(|point| Circle::new(point, 3, colour.filled())))?;
+    Ok(())
+}
