@@ -28,26 +28,34 @@ pub(super) fn sample(job: &FoldJob) -> Part {
 }
 
 /// The precision of least loss, as a function of the variances at `features`, among powers of the root of ten.
+///
+/// One that is so small beside the curvature that the sum cannot be factored is passed over; the error is that of the
+/// largest if all are.
 pub(super) fn best_precision(
     laplace: &Laplace<'_>,
     features: ArrayView2<'_, f64>,
     loss: impl Fn(&Array3<f64>) -> Result<f64, RunError>,
 ) -> Result<f64, RunError> {
-    let mut best = (f64::INFINITY, 1.0);
-    let mut attempt = |precision: f64| {
+    let attempt = |precision: f64| -> Result<(f64, f64), RunError> {
         let variances = laplace.variances(precision, &[features]).map_err(failed)?;
-        let found = loss(&variances[0])?;
-        if found < best.0 {
-            best = (found, precision);
-        }
-        Ok::<f64, RunError>(best.1)
+        Ok((loss(&variances[0])?, precision))
     };
-    let mut center = 1.0;
+    let better = |a: (f64, f64), b: (f64, f64)| if b.0 < a.0 { b } else { a };
+    let (mut best, mut error) = (None, None);
     for decade in DECADES {
-        center = attempt(10f64.powi(decade))?;
+        match attempt(10f64.powi(decade)) {
+            Ok(found) => best = Some(best.map_or(found, |best| better(best, found))),
+            Err(new) => error = Some(new),
+        }
     }
-    attempt(center / 10f64.sqrt())?;
-    attempt(center * 10f64.sqrt())
+    let Some(best) = best else {
+        return Err(error.unwrap_or_else(|| RunError::Unsupported("no precision to try".into())));
+    };
+    let beside = [best.1 / 10f64.sqrt(), best.1 * 10f64.sqrt()];
+    let found = beside
+        .into_iter()
+        .filter_map(|precision| attempt(precision).ok());
+    Ok(found.fold(best, better).1)
 }
 
 /// `N × rows × outputs` at the features of a part.
@@ -63,4 +71,69 @@ pub(super) fn variances(
         .into_iter()
         .next()
         .ok_or_else(|| RunError::Unsupported("variances of no part".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use svn_models::Likelihood;
+    use svn_models::curvature::Activation;
+    use svn_models::ensemble::Ensemble;
+    use svn_models::likelihood::Gaussian;
+    use svn_models::network::{MlpSettings, initial_particles};
+
+    fn ensemble(noise: f64) -> Ensemble {
+        let network = MlpSettings {
+            inputs: 2,
+            hidden: vec![4],
+            outputs: 1,
+            activation: Activation::Tanh,
+        };
+        let network = network.build().unwrap();
+        let particles = initial_particles(&network, 2, 1);
+        let likelihood = Likelihood::Gaussian(Gaussian::new(noise).unwrap());
+        Ensemble::new(network, likelihood, particles, tch::Device::Cpu).unwrap()
+    }
+
+    /// The mean variance falls with the precision, so its distance from that of a precision is least there.
+    #[test]
+    fn the_precision_of_least_loss_is_found_to_half_a_decade() {
+        let ensemble = ensemble(1.0);
+        let (training, at) = (Array2::ones((1, 2)), Array2::from_elem((3, 2), 0.5));
+        let laplace = ensemble.laplace(training.view()).unwrap();
+        let mean = |precision| {
+            let variances = laplace.variances(precision, &[at.view()]).unwrap();
+            variances[0].mean().unwrap()
+        };
+        for wanted in [
+            10f64.powf(-2.5),
+            1e-2,
+            10f64.powf(1.5),
+            1e3,
+            10f64.powf(4.5),
+        ] {
+            let found = best_precision(&laplace, at.view(), |variances| {
+                Ok((variances.mean().unwrap() / mean(wanted)).ln().abs())
+            });
+            assert!((found.unwrap() / wanted).ln().abs() < 1e-9, "{wanted}");
+        }
+    }
+
+    /// As where a small precision is lost in rounding beside the curvature and the sum cannot be factored.
+    #[test]
+    fn precisions_without_a_loss_are_passed_over() {
+        let ensemble = ensemble(1.0);
+        let (training, at) = (Array2::ones((1, 2)), Array2::from_elem((3, 2), 0.5));
+        let laplace = ensemble.laplace(training.view()).unwrap();
+        let largest = laplace.variances(1.0, &[at.view()]).unwrap()[0].sum();
+        let refused = || RunError::Unsupported("too wide".to_owned());
+        let widest = best_precision(&laplace, at.view(), |variances| {
+            let sum = variances.sum();
+            (sum <= largest).then_some(-sum).ok_or_else(refused)
+        });
+        assert_eq!(widest.unwrap(), 1.0);
+        let nothing = best_precision(&laplace, at.view(), |_| Err(refused()));
+        assert_eq!(nothing.unwrap_err().to_string(), "too wide");
+    }
 }
