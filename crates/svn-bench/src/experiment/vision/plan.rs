@@ -11,7 +11,7 @@ use crate::data::images::{
     Catalogue, ImageSet, Synthetic, holds_images, load_images, read_images, synthetic,
 };
 use crate::experiment::settings::out_of_range;
-use crate::experiment::{ExperimentError, Method, TrainSettings};
+use crate::experiment::{ExperimentError, Hessian, Method, TrainSettings};
 use crate::split::{
     FoldRows, Limits, Protocol, SplitError, VALIDATION_FRACTION, holdout, limited, split,
 };
@@ -238,6 +238,13 @@ fn check(options: &VisionOptions) -> Result<(), ExperimentError> {
         if folds == 0 || folds > FOLDS {
             return Err(out_of_range("folds", folds, "1 to 5").into());
         }
+    }
+    let whole = |method: &&Method| matches!(**method, Method::Svn | Method::Ssvn);
+    if let (Some(Hessian::Full), Some(method)) =
+        (options.settings.hessian, options.methods.iter().find(whole))
+    {
+        let expected = format!("diag or kfac for {method}, whose curvature is of all of LeNet");
+        return Err(out_of_range("hessian", "full", &expected).into());
     }
     if options.datasets.is_empty() || options.methods.is_empty() {
         let message = "nothing to do: name a --dataset";

@@ -95,3 +95,16 @@ fn a_missing_foreign_set_is_a_warning() {
     loader.with_partner("mnist", false, &mut warnings).unwrap();
     assert_eq!(warnings.len(), 1);
 }
+
+#[test]
+fn full_curvature_is_for_the_last_layer() {
+    let mut options = options(ImageSplit::Official);
+    options.settings.hessian = Some(Hessian::Full);
+    assert!(VisionPlan::new(&options, &SearchPath::default(), DeviceKind::Cpu).is_ok());
+    options.methods.push(Method::Svn);
+    let refused = VisionPlan::new(&options, &SearchPath::default(), DeviceKind::Cpu);
+    assert_eq!(
+        refused.err().unwrap().to_string(),
+        "--hessian full: expected diag or kfac for svn, whose curvature is of all of LeNet"
+    );
+}
