@@ -91,6 +91,8 @@ fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
             ..CurvatureSettings::default()
         },
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: Device::Cpu,
         seed: 1,
     };

@@ -43,6 +43,8 @@ fn settings(method: Method, task: Task, curvature: CurvatureSettings) -> FitSett
         batch_size: 7,
         curvature,
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: Device::Cpu,
         seed: 4,
     }
@@ -59,7 +61,7 @@ fn newton(coupling: Coupling, damping: Damping) -> Newton {
 }
 
 /// Whatever carries something from step to step: moments of three step rules, adaptive damping, noise of ssvn and of the
-/// likelihood, the four forms of curvature, drawn roots, batches and decompositions that are left out, iterative solvers.
+/// likelihood, averaged weights, the four forms of curvature, drawn roots, batches and decompositions that are left out, iterative solvers.
 fn cases() -> Vec<(&'static str, FitSettings)> {
     let numbers = Task::Regression(NoiseModel::Homoscedastic);
     let spread = Task::Regression(NoiseModel::Heteroscedastic);
@@ -121,6 +123,8 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
     });
     let mut big = settings(ll(Task::Classes(3)), Task::Classes(3), matrix);
     big.batch_size = 64;
+    let mut averaged = settings(svn(Coupling::Gram, constant), spread, full);
+    averaged.averaging = Some(0.5);
     vec![
         (
             "ensemble",
@@ -135,6 +139,7 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             settings(svn(Coupling::Gram, adaptive), numbers, full),
         ),
         ("svn rows cg", settings(cg, spread, full)),
+        ("svn averaged", averaged),
         (
             "svn diag",
             settings(

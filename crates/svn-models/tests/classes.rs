@@ -248,6 +248,8 @@ fn settings(task: Task, method: Method, curvature: CurvatureSettings) -> FitSett
         batch_size: 15,
         curvature,
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: svn_models::Device::Cpu,
         seed: 4,
     }

@@ -58,6 +58,8 @@ fn settings(device: Device) -> FitSettings {
         batch_size: 8,
         curvature: curvature(CurvatureFamily::Diag),
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device,
         seed: 1,
     }

@@ -65,6 +65,8 @@ fn settings(method: Method, noise: NoiseModel) -> FitSettings {
             ..CurvatureSettings::default()
         },
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: svn_models::Device::Cpu,
         seed: 4,
     }
@@ -127,6 +129,59 @@ fn one_seed_gives_one_ensemble_and_another_seed_another() {
         first.ensemble.particles(),
         train(&settings).ensemble.particles()
     );
+}
+
+/// One batch an epoch, so that runs of 1 to 6 epochs that end best at their last give the weights of every step. The
+/// reference weighs them all at once: of `ρ = 1/2` the step `s` has weight `2/t` of what later steps leave.
+#[test]
+fn averaged_weights_are_the_weighted_sum_of_all_steps() {
+    let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+    settings.batch_size = 40;
+    let last = |settings: &FitSettings| {
+        let fit = train(settings);
+        assert_eq!(
+            fit.best_epoch, settings.epochs,
+            "validation rows chose an earlier step"
+        );
+        fit.ensemble.particles().to_owned()
+    };
+    let steps: Vec<_> = (1..=6)
+        .map(|epochs| {
+            last(&FitSettings {
+                epochs,
+                ..settings.clone()
+            })
+        })
+        .collect();
+    settings.epochs = 6;
+    for share in [1.0, 0.5, 0.1] {
+        let weight = |t: usize| (1.0 / (share * t as f64)).min(1.0);
+        let mut expected = ndarray::Array2::<f64>::zeros(steps[0].dim());
+        for (step, particles) in (1..).zip(&steps) {
+            let left: f64 = (step + 1..=6).map(|t| 1.0 - weight(t)).product();
+            expected.scaled_add(weight(step) * left, particles);
+        }
+        settings.averaging = Some(share);
+        let averaged = last(&settings);
+        for (found, expected) in averaged.iter().zip(&expected) {
+            assert_relative_eq!(found, expected, max_relative = 1e-10, epsilon = 1e-12);
+        }
+        assert_eq!(averaged == steps[5], share == 0.1, "share {share}");
+    }
+}
+
+#[test]
+fn a_share_to_average_over_is_above_0_and_at_most_1() {
+    for share in [0.0, -0.5, 1.1, f64::NAN] {
+        let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+        settings.averaging = Some(share);
+        let error = fit(&settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {}).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("averaging") && message.contains("above 0 and at most 1"),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -70,6 +70,8 @@ fn settings(method: Method, network: NetworkSettings, task: Task) -> FitSettings
             ..CurvatureSettings::default()
         },
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: Device::Cpu,
         seed: 2,
     }

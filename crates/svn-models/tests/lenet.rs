@@ -66,6 +66,8 @@ fn settings(method: Method, activation: Activation, curvature: CurvatureSettings
         batch_size: 10,
         curvature,
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: svn_models::Device::Cpu,
         seed: 1,
     }

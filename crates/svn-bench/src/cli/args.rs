@@ -139,6 +139,10 @@ pub(super) struct Training {
     #[arg(long, value_name = "NAME")]
     noise: Option<Noise>,
 
+    /// Least standard deviation of heteroscedastic noise, in those of the target [default: 0.001]
+    #[arg(long, value_name = "VALUE", value_parser = positive)]
+    noise_floor: Option<f64>,
+
     /// Precision of the Gaussian prior
     #[arg(long, value_name = "VALUE", value_parser = positive)]
     prior_precision: Option<f64>,
@@ -187,6 +191,10 @@ pub(super) struct Training {
     #[arg(long, value_name = "NAME")]
     schedule: Option<Schedule>,
 
+    /// Average weights over this share of the steps so far [default: no average]
+    #[arg(long, value_name = "SHARE")]
+    averaging: Option<f64>,
+
     /// Two classes: bernoulli or softmax
     #[arg(long, value_name = "NAME")]
     binary: Option<Binary>,
@@ -209,6 +217,7 @@ impl Training {
             particles: self.particles,
             hidden: self.hidden.clone(),
             noise: self.noise,
+            noise_floor: self.noise_floor,
             prior_precision: self.prior_precision,
             hessian: self.hessian,
             coupling: self.coupling,
@@ -221,6 +230,7 @@ impl Training {
             ring: self.ring,
             curvature_rows: self.curvature_rows,
             schedule: self.schedule,
+            averaging: self.averaging,
             binary: self.binary,
             predictive: self.predictive,
             temperature: self.temperature.then_some(true),

@@ -175,6 +175,10 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "NAME")]
     schedule: Option<Schedule>,
 
+    /// Average weights over this share of the steps so far [default: no average]
+    #[arg(long, value_name = "SHARE")]
+    averaging: Option<f64>,
+
     /// Divide logits by a temperature fitted on the validation images; reported as such
     #[arg(long)]
     temperature: bool,
@@ -230,6 +234,7 @@ impl BenchVision {
                 trust_region: training.trust_region,
                 ring: training.ring,
                 schedule: training.schedule,
+                averaging: training.averaging,
                 temperature: training.temperature.then_some(true),
                 ..TrainSettings::default()
             },

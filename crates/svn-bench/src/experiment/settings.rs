@@ -20,6 +20,7 @@ use super::{
 /// | `particles` | members `N` | ≥ 1 |
 /// | `hidden` | units of the hidden layers | each ≥ 1; may be empty |
 /// | `noise` | Gaussian likelihood; regression only | |
+/// | `noise_floor` | least standard deviation of heteroscedastic noise, in those of the target; about 0.001 if left out | (0, 7) |
 /// | `prior_precision` | `δ` of the prior `N(0, δ⁻¹ I)` | > 0 |
 /// | `hessian` | family of the curvature | |
 /// | `coupling` | repulsion and blocks of the SVN Hessian | |
@@ -30,11 +31,12 @@ use super::{
 /// | `ring` | batches whose curvature is accumulated | ≥ 1 |
 /// | `curvature_rows` | rows of a batch that the curvature is taken from; all if left out | ≥ 1 |
 /// | `schedule` | how the step size falls; cosine if left out | |
+/// | `averaging` | share of the steps so far over which weights are averaged; none if left out | (0, 1] |
 /// | `binary` | likelihood of two classes; classification only | |
 /// | `predictive` | what the predictive density is made of; moments if left out | |
 /// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
 ///
-/// The last five are left out of records where they are not set, so that records of earlier versions keep their hash.
+/// `noise_floor`, `curvature_rows` and what follows it are left out of records where they are not set, so that records of earlier versions keep their hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "documented as a table above")]
@@ -45,6 +47,8 @@ pub struct TrainSettings {
     pub particles: Option<usize>,
     pub hidden: Option<Vec<usize>>,
     pub noise: Option<Noise>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
     pub prior_precision: Option<f64>,
     pub hessian: Option<Hessian>,
     pub coupling: Option<Coupling>,
@@ -59,6 +63,8 @@ pub struct TrainSettings {
     pub curvature_rows: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub averaging: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub binary: Option<Binary>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,8 +84,9 @@ impl TrainSettings {
     /// These settings, with those of `others` where these say nothing.
     pub fn or(&self, others: &Self) -> Self {
         first_set!(self, others;
-            epochs, lr, batch_size, particles, hidden, noise, prior_precision, hessian, coupling, kernel, metric,
-            bandwidth, solver, damping, trust_region, ring, curvature_rows, schedule, binary, predictive, temperature,
+            epochs, lr, batch_size, particles, hidden, noise, noise_floor, prior_precision, hessian, coupling, kernel, metric,
+            bandwidth, solver, damping, trust_region, ring, curvature_rows, schedule, averaging, binary, predictive,
+            temperature,
         )
     }
 
@@ -110,6 +117,12 @@ impl TrainSettings {
             if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
                 return Err(out_of_range(option, value, "a positive finite number"));
             }
+        }
+        if let Some(value) = self.noise_floor.filter(|v| !(*v > 0.0 && *v < 7.0)) {
+            return Err(out_of_range("noise-floor", value, "above 0 and below 7"));
+        }
+        if let Some(value) = self.averaging.filter(|v| !(*v > 0.0 && *v <= 1.0)) {
+            return Err(out_of_range("averaging", value, "above 0 and at most 1"));
         }
         for (option, value) in [
             ("damping", self.damping),
@@ -185,6 +198,20 @@ mod tests {
                     ..default()
                 },
                 "--damping -1: expected a finite number, 0 or more",
+            ),
+            (
+                TrainSettings {
+                    averaging: Some(1.5),
+                    ..default()
+                },
+                "--averaging 1.5: expected above 0 and at most 1",
+            ),
+            (
+                TrainSettings {
+                    noise_floor: Some(8.0),
+                    ..default()
+                },
+                "--noise-floor 8: expected above 0 and below 7",
             ),
         ] {
             assert_eq!(message(settings), expected);

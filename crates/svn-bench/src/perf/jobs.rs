@@ -53,6 +53,8 @@ pub(super) fn ratio(epochs: usize) -> Result<f64, PerfError> {
             ..CurvatureSettings::default()
         },
         precision: None,
+        noise_floor: None,
+        averaging: None,
         device: svn_models::Device::Cpu,
         seed: SEED + fold,
     };

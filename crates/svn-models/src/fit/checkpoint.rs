@@ -184,6 +184,8 @@ impl Checkpoint {
             batch_size,
             curvature,
             precision,
+            noise_floor,
+            averaging,
             device,
             seed,
         } = settings;
@@ -196,7 +198,7 @@ impl Checkpoint {
         let pairs = differ!(
             "method" method, "network" network, "task" task, "prior precision" prior_precision,
             "particles" particles, "batch size" batch_size, "curvature" curvature,
-            "precision" precision, "device" device, "seed" seed
+            "precision" precision, "noise floor" noise_floor, "averaging" averaging, "device" device, "seed" seed
         );
         let too_few = (*epochs < self.epoch()).then(|| {
             let done = format!("of which {} are done", self.epoch());

@@ -116,7 +116,7 @@ fn check_ensemble(
             &format!("the ensemble's, {:?}", ensemble.network().layers()),
         ));
     }
-    let (task, likelihood) = (settings.task.likelihood()?, ensemble.likelihood());
+    let (task, likelihood) = (settings.likelihood()?, ensemble.likelihood());
     if std::mem::discriminant(&task) != std::mem::discriminant(&likelihood) {
         return Err(ModelError::setting(
             "task of a last-layer fit",

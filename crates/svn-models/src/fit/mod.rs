@@ -87,7 +87,7 @@ pub fn fit(
 /// # let settings = FitSettings {
 /// #     method: Method::Ensemble { step: FirstOrder::adam(0.01) }, network: NetworkSettings::Mlp { hidden: vec![3], activation: Activation::Tanh },
 /// #     task: Task::Regression(NoiseModel::Homoscedastic), prior_precision: 1.0, particles: 2, epochs: 4, batch_size: 5,
-/// #     curvature: CurvatureSettings::default(), precision: None, device: Device::Cpu, seed: 0,
+/// #     curvature: CurvatureSettings::default(), precision: None, noise_floor: None, averaging: None, device: Device::Cpu, seed: 0,
 /// # };
 /// # let folder = tempfile::tempdir().map_err(|e| svn_models::ModelError::Setting { name: "folder".into(), found: e.to_string(), expected: "one".into() })?;
 /// # let path = folder.path().join("run.ckpt");
@@ -113,7 +113,7 @@ pub fn fit_from(
     settings.validate(train.len())?;
     check_widths(train, validation)?;
     let device = settings.device.resolve()?;
-    let likelihood = settings.task.likelihood()?;
+    let likelihood = settings.likelihood()?;
     likelihood.check_targets(validation.targets())?;
     let network = settings.build_network(train.width())?;
     let mut posterior = Posterior::new(

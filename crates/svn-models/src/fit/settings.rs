@@ -68,6 +68,8 @@ impl Task {
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
 /// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
+/// | `noise_floor` | least standard deviation of heteroscedastic noise; left out, about 0.001 | (0, 7) |
+/// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
 /// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
 /// | `seed` | starting weights and order of the rows | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -93,6 +95,22 @@ pub struct FitSettings {
     /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
+    /// Least standard deviation of heteroscedastic noise, in those of the (standardised) targets: rows that seem to have no
+    /// noise gain no more weight than this, in training as in prediction. Left out, that of
+    /// [`HeteroscedasticGaussian::default`]. Other likelihoods make no use of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise_floor: Option<f64>,
+    /// Share `ρ` of the steps so far over which each particle's weights are averaged: what is scored, kept and returned is
+    /// the average, while the particles go on from their own weights. Left out, there is no average.
+    ///
+    /// ```text
+    /// θ̄_t = θ̄_{t−1} + min(1, 1 / (ρ t)) (θ_t − θ̄_{t−1})
+    /// ```
+    ///
+    /// Of `ρ = 1` it is the mean of all steps, of a smaller one that of about the last `ρ t` (polynomial-decay averaging,
+    /// Shamir and Zhang 2013). It takes out the noise of the batches, as a falling step size does, at any epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averaging: Option<f64>,
     /// Where the network is evaluated. Particles, kernel and linear algebra stay on the CPU.
     #[serde(default, skip_serializing_if = "Device::is_cpu")]
     pub device: Device,
@@ -129,7 +147,17 @@ impl FitSettings {
                 "a positive number",
             ));
         }
-        self.task.likelihood()?;
+        if let Some(share) = self
+            .averaging
+            .filter(|share| !(*share > 0.0 && *share <= 1.0))
+        {
+            return Err(ModelError::setting(
+                "averaging",
+                share,
+                "above 0 and at most 1",
+            ));
+        }
+        self.likelihood()?;
         self.curvature.validate()?;
         if self.curvature.part == CurvaturePart::LastLayer
             && self.method.needs_curvature()
@@ -144,14 +172,25 @@ impl FitSettings {
         Ok(self.method.validate()?)
     }
 
+    /// The likelihood before training, with its noise floor.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] for fewer than two classes or a floor out of range.
+    pub fn likelihood(&self) -> Result<Likelihood, ModelError> {
+        match (self.task.likelihood()?, self.noise_floor) {
+            (Likelihood::Heteroscedastic(noise), Some(floor)) => {
+                Ok(Likelihood::Heteroscedastic(noise.with_floor(floor)?))
+            }
+            (likelihood, _) => Ok(likelihood),
+        }
+    }
+
     /// The network for rows of `inputs` features.
     ///
     /// # Errors
     /// As for [`NetworkSettings::build`] and [`Task::likelihood`].
     pub fn build_network(&self, inputs: usize) -> Result<Sequential, ModelError> {
-        let network = self
-            .network
-            .build(inputs, self.task.likelihood()?.outputs())?;
+        let network = self.network.build(inputs, self.likelihood()?.outputs())?;
         let last = last_layer(&network);
         match &self.method {
             Method::LlSvn { coordinates, .. }

@@ -32,6 +32,9 @@ pub(super) struct Progress {
     pub(super) best: Option<Best>,
     pub(super) history: Vec<EpochReport>,
     pub(super) step_times: Vec<Duration>,
+    /// Averaged weights, if the settings ask for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) average: Option<Array2<f64>>,
 }
 
 /// Weights and likelihood of the epoch with the best validation score so far.
@@ -76,6 +79,7 @@ impl Training<'_> {
             best,
             history,
             step_times,
+            average: _,
         } = self.progress;
         let Some(best) = best else {
             return Err(ModelError::Diverged {
@@ -98,6 +102,7 @@ impl Training<'_> {
             let clock = Instant::now();
             let info = self.sampler.step(&mut self.state, &mut self.posterior)?;
             self.progress.step_times.push(clock.elapsed());
+            self.average();
             sums.add(&info);
         }
         let nll = self.score(epoch)?;
@@ -105,9 +110,29 @@ impl Training<'_> {
         Ok(())
     }
 
+    /// Take the weights of the step just done into the average, see [`FitSettings::averaging`].
+    fn average(&mut self) {
+        let Some(share) = self.settings.averaging else {
+            return;
+        };
+        let particles = self.state.particles();
+        let step = self.progress.step_times.len() as f64;
+        let weight = (1.0 / (share * step)).min(1.0);
+        let average = &mut self.progress.average;
+        match average {
+            Some(average) => {
+                average.zip_mut_with(&particles, |mean, now| *mean += weight * (now - *mean))
+            }
+            None => *average = Some(particles.to_owned()),
+        }
+    }
+
     /// Validation score now; the weights are kept if it is the best.
     pub(super) fn score(&mut self, epoch: usize) -> Result<f64, ModelError> {
-        let particles = self.state.particles();
+        let particles = match &self.progress.average {
+            Some(average) => average.view(),
+            None => self.state.particles(),
+        };
         let (likelihood, nll) = self.validation.score(particles)?;
         let best = &mut self.progress.best;
         // A NaN is no improvement: it never replaces what was best.

@@ -55,6 +55,23 @@ impl HeteroscedasticGaussian {
         }
     }
 
+    /// The same with noise of at least this standard deviation.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] unless it is positive and below the largest.
+    pub fn with_floor(self, standard_deviation: f64) -> Result<Self, ModelError> {
+        let most = (0.5 * self.max_log_variance).exp();
+        if standard_deviation > 0.0 && standard_deviation < most {
+            Self::new(2.0 * standard_deviation.ln(), self.max_log_variance)
+        } else {
+            Err(ModelError::setting(
+                "noise floor",
+                standard_deviation,
+                &format!("above 0 and below {most:.1} standard deviations of the targets"),
+            ))
+        }
+    }
+
     /// `(μ, s, inside)`: mean, clamped log variance and 1 where `s` is inside the range, each `N × b`.
     fn split(&self, outputs: &Tensor) -> Result<(Tensor, Tensor, Tensor), ModelError> {
         let raw = outputs.f_select(2, 1)?;

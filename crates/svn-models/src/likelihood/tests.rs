@@ -123,6 +123,28 @@ fn a_log_variance_outside_its_range_neither_pulls_nor_curves() {
 }
 
 #[test]
+fn noise_is_never_below_its_floor() {
+    let likelihood = HeteroscedasticGaussian::default();
+    let log_variances = [-30.0f64, -9.5, -9.0, 1.0];
+    let outputs = Tensor::zeros([1, 4, 2], (tch::Kind::Double, tch::Device::Cpu));
+    outputs
+        .i((0, .., 1))
+        .copy_(&Tensor::from_slice(&log_variances));
+    let floored = likelihood.with_floor(0.01).unwrap();
+    let found: Vec<f64> = Vec::try_from(floored.noise_variance(&outputs).unwrap().i(0)).unwrap();
+    for (found, log_variance) in found.into_iter().zip(log_variances) {
+        assert_relative_eq!(found, log_variance.exp().max(1e-4), max_relative = 1e-12);
+    }
+    for floor in [0.0, -1.0, 7.5, f64::NAN] {
+        let message = likelihood.with_floor(floor).unwrap_err().to_string();
+        assert!(
+            message.contains("noise floor") && message.contains("below 7.4"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn noise_must_be_positive() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let message = Gaussian::new(bad).unwrap_err().to_string();

@@ -22,6 +22,8 @@ const RING_ROWS: usize = 384;
 /// | `batch_size` | 8, 16, 32, 64, 128; above 4000 training rows 32, 64, 128, 256, 384, for Newton above 16 000 the last three |
 /// | `prior_precision` | 0.1, 0.3, 1, 3, 10 |
 /// | `noise` (regression) | homoscedastic, heteroscedastic |
+/// | `noise_floor` (regression) | left out, 0.01, 0.03 |
+/// | `averaging` | left out, 0.1, 0.3 |
 /// | `lr`, first-order | 0.003, 0.01, 0.03, 0.1 |
 /// | `lr`, Newton | 0.1, 0.3, 1; for classes also 0.03 |
 /// | `schedule` | cosine; Newton also constant |
@@ -47,7 +49,11 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
             &[Noise::Homoscedastic, Noise::Heteroscedastic],
             |s, v| s.noise = Some(v),
         ));
+        axes.push(axis(&[None, Some(0.01), Some(0.03)], |s, v| {
+            s.noise_floor = v;
+        }));
     }
+    axes.push(axis(&[None, Some(0.1), Some(0.3)], |s, v| s.averaging = v));
     if method != Method::Ensemble {
         axes.push(axis(&[Bandwidth::Median, Bandwidth::Dimension], |s, v| {
             s.bandwidth = Some(v);

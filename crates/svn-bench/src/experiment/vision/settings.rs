@@ -104,6 +104,7 @@ pub fn resolve(
         trust_region: given.trust_region.or(Some(TRUST_REGION)).filter(|_| newton),
         ring: given.ring.or(Some(10)).filter(|_| curved),
         schedule: given.schedule,
+        averaging: given.averaging,
         temperature: given.temperature,
         ..TrainSettings::default()
     };

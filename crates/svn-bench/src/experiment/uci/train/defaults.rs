@@ -44,6 +44,9 @@ pub(super) fn resolve(
             .noise
             .or(Some(Noise::Heteroscedastic))
             .filter(|_| !classes),
+        noise_floor: given
+            .noise_floor
+            .filter(|_| !classes && given.noise != Some(Noise::Homoscedastic)),
         prior_precision: given.prior_precision.or(Some(prior_precision(method))),
         hessian: given.hessian.or(Some(Hessian::Full)).filter(|_| curved),
         coupling: given.coupling.or(Some(Coupling::Gram)).filter(|_| newton),
@@ -59,6 +62,7 @@ pub(super) fn resolve(
         ring: given.ring.or(Some(ring)).filter(|_| curved),
         curvature_rows: given.curvature_rows.filter(|_| curved),
         schedule: given.schedule,
+        averaging: given.averaging,
         binary: given
             .binary
             .or(Some(Binary::Bernoulli))

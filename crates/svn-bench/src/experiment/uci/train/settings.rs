@@ -33,6 +33,8 @@ pub(super) fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
         batch_size: required(settings.batch_size, "batch-size")?,
         curvature: curvature(job),
         precision: None,
+        noise_floor: settings.noise_floor,
+        averaging: settings.averaging,
         device: Device::Cpu,
         seed: job.stream("training").next_u64(),
     })

@@ -41,6 +41,8 @@ pub(super) fn network_settings(run: &Run<'_>, device: Device) -> Result<FitSetti
         batch_size: required(settings.batch_size, "batch-size")?,
         curvature: curvature_settings(run),
         precision: None,
+        noise_floor: None,
+        averaging: settings.averaging,
         device,
         seed: random.next_u64(),
     };
