@@ -36,7 +36,8 @@ use super::{
 /// | `predictive` | what the predictive density is made of; moments if left out | |
 /// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
 ///
-/// `noise_floor`, `curvature_rows` and what follows it are left out of records where they are not set, so that records of earlier versions keep their hash.
+/// `noise_floor`, `curvature_rows` and what follows it are left out of records where they are not set, so that records of
+/// earlier versions keep their hash.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(missing_docs, reason = "documented as a table above")]
