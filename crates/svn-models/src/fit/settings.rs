@@ -108,7 +108,8 @@ pub struct FitSettings {
     /// ```
     ///
     /// Of `ρ = 1` it is the mean of all steps, of a smaller one that of about the last `ρ t` (polynomial-decay averaging,
-    /// Shamir and Zhang 2013). It takes out the noise of the batches, as a falling step size does, at any epoch.
+    /// Shamir and Zhang 2013). It takes out the noise of the batches where the particles stay near one place; where they
+    /// still move, it lags behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaging: Option<f64>,
     /// Where the network is evaluated. Particles, kernel and linear algebra stay on the CPU.
