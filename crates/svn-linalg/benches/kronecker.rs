@@ -13,7 +13,9 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, s};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use svn_linalg::{Factor, FactorizeDamped, LinearOperator, SymmetricKronecker, gram, threads};
+use svn_linalg::{
+    Factor, FactorizeDamped, Kronecker, KroneckerEigen, LinearOperator, gram, threads,
+};
 
 const M: usize = 120;
 const N: usize = 400;
@@ -27,8 +29,9 @@ fn kronecker(c: &mut Criterion) {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let (a, b) = (random(&mut rng, M, M), random(&mut rng, N, N));
     let (a, b) = (gram(1.0, a.view()), gram(1.0, b.view()));
-    let operator = SymmetricKronecker::new(a.clone(), b.clone()).expect("symmetric factors");
-    let factor = operator.factorize_damped(1.0).expect("positive factors");
+    let operator = Kronecker::new(a.view(), b.view()).expect("finite factors");
+    let eigen = KroneckerEigen::factorize(a.view(), b.view()).expect("symmetric factors");
+    let factor = eigen.factorize_damped(1.0).expect("positive factors");
     let mut group = c.benchmark_group("kronecker_120x400");
     for k in [1, 5] {
         let x = random(&mut rng, M * N, k);

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use ndarray::{ArrayView1, ArrayView2, ArrayViewD, ArrayViewMut1, ArrayViewMutD, Axis, IxDyn};
+use ndarray::{ArrayView1, ArrayView2, ArrayViewD, Axis, IxDyn};
 use serde::{Deserialize, Serialize};
 
 /// One named parameter: its shape and its place in the flat vector.
@@ -214,26 +214,6 @@ impl ParameterLayout {
             .iter()
             .map(|block| shaped(block, &slice[block.range()]))
             .collect()
-    }
-
-    /// [`split`](Self::split) with views that can be written.
-    ///
-    /// # Errors
-    /// [`LayoutError::Dimension`], [`LayoutError::Strided`].
-    pub fn split_mut<'a>(
-        &self,
-        flat: ArrayViewMut1<'a, f64>,
-    ) -> Result<Vec<ArrayViewMutD<'a, f64>>, LayoutError> {
-        self.check(flat.len())?;
-        let mut rest = flat.into_slice().ok_or(LayoutError::Strided)?;
-        let mut views = Vec::with_capacity(self.blocks.len());
-        for block in &self.blocks {
-            let (head, tail) = rest.split_at_mut(block.len);
-            let view = ArrayViewMutD::from_shape(IxDyn(&block.shape), head);
-            views.push(view.map_err(|_| block.size_error())?);
-            rest = tail;
-        }
-        Ok(views)
     }
 
     /// The columns of each block of `N × d` particles: `N × len` views in order.

@@ -13,18 +13,17 @@ pub mod threads;
 
 pub use factor::{
     BlockFactor, Cholesky, CholeskyParams, DampedEigen, DiagonalFactor, Factor, FactorError,
-    FactorizeDamped, InverseOperator, ScaledFactor, SymmetricEigen, Woodbury, factorize_dense,
+    FactorizeDamped, ScaledFactor, SymmetricEigen, Woodbury,
 };
 pub use gram::{gram, gram_into};
 pub use input::InputError;
-pub use kronecker::{Kronecker, KroneckerEigen, KroneckerFactor, SymmetricKronecker};
+pub use kronecker::{Kronecker, KroneckerEigen, KroneckerFactor};
 pub use layout::{LayoutError, ParameterBlock, ParameterLayout};
 pub use operator::{
     BlockDiagonal, Damped, Dense, Diagonal, LinearOperator, LowRankPlusDiagonal, Scaled,
-    SelfAdjoint, Sum, Symmetric,
+    SelfAdjoint, Symmetric,
 };
 pub use solve::{
-    Breakdown, CgColumns, CgInfo, CgParams, CgSolution, CgStatus, Definiteness, MinresColumns,
-    MinresInfo, MinresParams, MinresSolution, MinresStatus, NotConverged, SolveError, cg,
-    cg_columns, minres, minres_columns,
+    Breakdown, CgInfo, CgParams, CgSolution, CgStatus, Definiteness, MinresInfo, MinresParams,
+    MinresSolution, MinresStatus, NotConverged, SolveError, cg, minres,
 };

@@ -12,7 +12,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use super::{Factor, FactorError, FactorizeDamped};
 use crate::blas::{Triangle, cholesky_lower, solve_lower};
 use crate::input::{InputError, check_non_negative, check_shape, check_symmetric};
-use crate::operator::{SelfAdjoint, Symmetric};
+use crate::operator::Symmetric;
 
 /// How much a nearly singular matrix may be changed.
 ///
@@ -265,16 +265,4 @@ impl FactorizeDamped for Symmetric<'_> {
     fn factorize_damped(&self, damping: f64) -> Result<Cholesky, FactorError> {
         Cholesky::factorize_with_damping(self.matrix(), damping, &CholeskyParams::strict())
     }
-}
-
-/// Factor any operator of small dimension through its dense matrix, as [`Cholesky::factorize_with_damping`] does.
-///
-/// # Errors
-/// As there.
-pub fn factorize_dense(
-    operator: &dyn SelfAdjoint,
-    damping: f64,
-    params: &CholeskyParams,
-) -> Result<Cholesky, FactorError> {
-    Cholesky::factorize_with_damping(operator.to_dense().view(), damping, params)
 }

@@ -12,9 +12,8 @@
 //! | any, with all dampings from one factor | [`SymmetricEigen`] → [`DampedEigen`] | ~9n³ / 4n² |
 //! | [`Diagonal`](crate::Diagonal) | [`DiagonalFactor`] | n / n |
 //! | [`LowRankPlusDiagonal`](crate::LowRankPlusDiagonal) | [`Woodbury`] | r²d + r³/3 / 4rd |
-//! | [`KroneckerEigen`](crate::KroneckerEigen), [`SymmetricKronecker`](crate::SymmetricKronecker) | [`KroneckerFactor`](crate::KroneckerFactor) | ~9(m³ + n³) / 4mn(m + n) |
+//! | [`KroneckerEigen`](crate::KroneckerEigen) | [`KroneckerFactor`](crate::KroneckerFactor) | ~9(m³ + n³) / 4mn(m + n) |
 //! | [`Scaled`](crate::Scaled), [`Damped`](crate::Damped), [`BlockDiagonal`](crate::BlockDiagonal) | of their parts | |
-//! | anything else of small dimension | [`factorize_dense`] → [`Cholesky`] | n products + n³/3 |
 //!
 //! The damping belongs to the factor, never to the operator: factorizing twice does not add it twice.
 
@@ -22,14 +21,13 @@ mod cholesky;
 mod composite;
 mod diagonal;
 mod eigen;
-mod inverse;
+mod pointer;
 mod woodbury;
 
-pub use cholesky::{Cholesky, CholeskyParams, factorize_dense};
+pub use cholesky::{Cholesky, CholeskyParams};
 pub use composite::{BlockFactor, ScaledFactor};
 pub use diagonal::DiagonalFactor;
 pub use eigen::{DampedEigen, SymmetricEigen};
-pub use inverse::InverseOperator;
 pub use woodbury::Woodbury;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};

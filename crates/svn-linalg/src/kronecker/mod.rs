@@ -18,4 +18,4 @@ mod product;
 mod vec_trick;
 
 pub use eigen::{KroneckerEigen, KroneckerFactor};
-pub use product::{Kronecker, SymmetricKronecker};
+pub use product::Kronecker;

@@ -2,12 +2,9 @@
 
 use ndarray::{ArrayView2, ArrayViewMut2, CowArray, Ix2};
 
-use super::KroneckerEigen;
-use super::eigen::KroneckerFactor;
 use super::vec_trick::kronecker_into;
-use crate::factor::{FactorError, FactorizeDamped};
-use crate::input::{InputError, check_finite, check_symmetric};
-use crate::operator::{LinearOperator, SelfAdjoint};
+use crate::input::{InputError, check_finite};
+use crate::operator::LinearOperator;
 
 /// `A ⊗ B` of rectangular factors.
 ///
@@ -49,11 +46,6 @@ impl<'a> Kronecker<'a> {
         }
         Ok(Self { left, right })
     }
-
-    /// `A` and `B`.
-    pub fn factors(&self) -> (ArrayView2<'_, f64>, ArrayView2<'_, f64>) {
-        (self.left.view(), self.right.view())
-    }
 }
 
 impl LinearOperator for Kronecker<'_> {
@@ -71,60 +63,5 @@ impl LinearOperator for Kronecker<'_> {
 
     fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
         kronecker_into(self.left.t(), self.right.t(), x, out);
-    }
-}
-
-/// `A ⊗ B` of symmetric factors, a block of a Kronecker-factored curvature.
-#[derive(Debug, Clone)]
-pub struct SymmetricKronecker<'a>(Kronecker<'a>);
-
-impl<'a> SymmetricKronecker<'a> {
-    /// `left ⊗ right`.
-    ///
-    /// # Errors
-    /// [`InputError`]: a factor that is empty, not finite, or not symmetric.
-    pub fn new(
-        left: impl Into<CowArray<'a, f64, Ix2>>,
-        right: impl Into<CowArray<'a, f64, Ix2>>,
-    ) -> Result<Self, InputError> {
-        let product = Kronecker::new(left, right)?;
-        check_symmetric("left Kronecker factor", product.left.view())?;
-        check_symmetric("right Kronecker factor", product.right.view())?;
-        Ok(Self(product))
-    }
-
-    /// `A` and `B`.
-    pub fn factors(&self) -> (ArrayView2<'_, f64>, ArrayView2<'_, f64>) {
-        self.0.factors()
-    }
-}
-
-impl LinearOperator for SymmetricKronecker<'_> {
-    fn nrows(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.0.ncols()
-    }
-
-    fn apply_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.0.apply_into(x, out);
-    }
-
-    fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.0.apply_into(x, out);
-    }
-}
-
-impl SelfAdjoint for SymmetricKronecker<'_> {}
-
-impl FactorizeDamped for SymmetricKronecker<'_> {
-    type Factor = KroneckerFactor;
-
-    /// Through the eigenbasis of the factors; keep a [`KroneckerEigen`] for several dampings.
-    fn factorize_damped(&self, damping: f64) -> Result<KroneckerFactor, FactorError> {
-        let (left, right) = self.factors();
-        KroneckerEigen::factorize(left, right)?.factorize_damped(damping)
     }
 }

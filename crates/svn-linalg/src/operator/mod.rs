@@ -14,7 +14,6 @@ mod dense;
 mod diagonal;
 mod low_rank;
 mod scaled;
-mod sum;
 
 pub use block_diagonal::BlockDiagonal;
 pub use damped::Damped;
@@ -22,7 +21,6 @@ pub use dense::{Dense, Symmetric};
 pub use diagonal::Diagonal;
 pub use low_rank::LowRankPlusDiagonal;
 pub use scaled::Scaled;
-pub use sum::Sum;
 
 pub(crate) use block_diagonal::for_each_block;
 pub(crate) use dense::multiply_into;

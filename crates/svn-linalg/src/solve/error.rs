@@ -11,12 +11,10 @@ pub enum SolveError {
     #[error(transparent)]
     Input(#[from] InputError),
     /// A product of a finite vector was NaN or infinite.
-    #[error("the {operator} returned a non-finite product for right-hand side {column}")]
+    #[error("the {operator} returned a non-finite product")]
     NonFiniteProduct {
         /// `operator` or `preconditioner`.
         operator: &'static str,
-        /// Index of the right-hand side.
-        column: usize,
     },
 }
 

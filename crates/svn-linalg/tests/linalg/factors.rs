@@ -6,7 +6,6 @@ use proptest::test_runner::RngSeed;
 use svn_linalg::{
     BlockDiagonal, Cholesky, CholeskyParams, Diagonal, Factor, FactorError, FactorizeDamped,
     InputError, KroneckerEigen, LowRankPlusDiagonal, Scaled, Symmetric, SymmetricEigen,
-    SymmetricKronecker,
 };
 
 use crate::cases;
@@ -184,7 +183,7 @@ fn indefinite_operators_are_refused_and_the_refusal_says_where() {
             .is_err()
     );
     assert!(
-        SymmetricKronecker::new(a.clone(), array![[1.0]])
+        KroneckerEigen::factorize(a.view(), array![[1.0]].view())
             .unwrap()
             .factorize_damped(0.5)
             .is_err()

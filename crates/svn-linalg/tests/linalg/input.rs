@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, array};
 use svn_linalg::{
-    BlockDiagonal, Damped, Dense, Diagonal, InputError, LowRankPlusDiagonal, Scaled, Sum, Symmetric,
+    BlockDiagonal, Damped, Dense, Diagonal, InputError, LowRankPlusDiagonal, Scaled, Symmetric,
 };
 
 #[test]
@@ -38,18 +38,6 @@ fn nan_and_infinity_are_located() {
 
 #[test]
 fn compositions_that_do_not_fit_name_both_shapes() {
-    let sum = Sum::new(
-        Dense::new(Array2::zeros((2, 3))).unwrap(),
-        Dense::new(Array2::zeros((3, 2))).unwrap(),
-    );
-    assert_eq!(
-        sum.unwrap_err(),
-        InputError::Shape {
-            what: "right summand",
-            expected: (2, 3),
-            found: (3, 2)
-        }
-    );
     let low_rank = LowRankPlusDiagonal::new(Array2::zeros((2, 3)), 1.0, Array1::zeros(4));
     assert!(matches!(
         low_rank,

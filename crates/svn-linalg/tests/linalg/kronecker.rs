@@ -4,8 +4,7 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use svn_linalg::{
-    Factor, FactorizeDamped, InputError, Kronecker, KroneckerEigen, LinearOperator,
-    SymmetricKronecker,
+    Factor, FactorError, FactorizeDamped, InputError, Kronecker, KroneckerEigen, LinearOperator,
 };
 
 use crate::reference::*;
@@ -38,7 +37,7 @@ proptest! {
         // Rank-deficient factors as often as not.
         let (a, b) = (random(&mut rng, m, 3), random(&mut rng, n, 3));
         let (a, b) = (product(a.view(), a.t()), product(b.view(), b.t()));
-        let operator = SymmetricKronecker::new(a.view(), b.view()).unwrap();
+        let operator = KroneckerEigen::factorize(a.view(), b.view()).unwrap();
         let mut dense = kronecker(a.view(), b.view());
         assert_close(operator.to_dense().view(), dense.view(), rounding(m * n), "product");
         dense.diag_mut().mapv_inplace(|v| v + damping);
@@ -168,8 +167,12 @@ fn bad_factors_are_named() {
         }
     );
     bad[[1, 0]] = 1.0;
+    let error = KroneckerEigen::factorize(good.view(), bad.view()).unwrap_err();
+    let FactorError::Block { index: 1, source } = error else {
+        panic!("{error}")
+    };
     assert!(matches!(
-        SymmetricKronecker::new(bad, good),
-        Err(InputError::NotSymmetric { .. })
+        *source,
+        FactorError::Input(InputError::NotSymmetric { .. })
     ));
 }

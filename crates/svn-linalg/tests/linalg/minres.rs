@@ -1,13 +1,14 @@
 //! What is particular to MINRES: indefinite and singular systems.
 
-use ndarray::{Axis, array};
+use ndarray::array;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use svn_linalg::{
-    CgParams, Cholesky, CholeskyParams, Diagonal, InverseOperator, MinresParams, MinresStatus,
-    NotConverged, Symmetric, cg, minres,
+    CgParams, Cholesky, CholeskyParams, Diagonal, MinresParams, MinresStatus, NotConverged,
+    Symmetric, cg, minres,
 };
 
+use crate::cases::Inverse;
 use crate::reference::*;
 use crate::solvers::relative_residual;
 
@@ -27,14 +28,14 @@ proptest! {
         spectrum.iter_mut().step_by(2).for_each(|v| *v = -*v);
         let a = with_spectrum(&mut rng, &spectrum);
         let p = with_spectrum(&mut rng, &log_spaced(n, 10.0));
-        let inverse = InverseOperator(Cholesky::factorize(p.view(), &CholeskyParams::strict()).unwrap());
+        let inverse = Inverse(Cholesky::factorize(p.view(), &CholeskyParams::strict()).unwrap());
         let operator = Symmetric::new(a.view()).unwrap();
-        let b = random(&mut rng, n, 1);
+        let b = random_vector(&mut rng, n);
         let params = MinresParams { tolerance: 1e-9, max_iterations: 5000, ..MinresParams::default() };
         let p: Option<&dyn svn_linalg::SelfAdjoint> = if preconditioned { Some(&inverse) } else { None };
-        let x = minres(&operator, b.column(0), None, p, &params).unwrap().converged().unwrap();
-        prop_assert!(relative_residual(&a, x.view(), b.column(0)) <= 1e-9 * 1.01);
-        assert_close(x.insert_axis(Axis(1)).view(), eliminate(a.view(), b.view()).0.view(), 2e-9 * kappa, "solution");
+        let x = minres(&operator, b.view(), None, p, &params).unwrap().converged().unwrap();
+        prop_assert!(relative_residual(&a, &x, &b) <= 1e-9 * 1.01);
+        assert_close(column(&x), column(&solution(&a, &b)), 2e-9 * kappa, "solution");
     }
 
     /// The residual of MINRES is the least over the Krylov space: no larger than CG's after the same steps.
@@ -88,10 +89,10 @@ fn inconsistent_systems_end_in_a_least_squares_solution() {
         [0.0; 6],
     ] {
         let a = with_spectrum(&mut rng, &spectrum);
-        let b = random(&mut rng, 6, 1);
+        let b = random_vector(&mut rng, 6);
         let solution = minres(
             &Symmetric::new(a.view()).unwrap(),
-            b.column(0),
+            b.view(),
             None,
             None,
             &MinresParams::default(),
@@ -102,11 +103,8 @@ fn inconsistent_systems_end_in_a_least_squares_solution() {
         };
         assert!(normal_residual <= 1e-13);
         // The normal equations, by loops: A (b − A x) = 0.
-        let x = solution.x.view().insert_axis(Axis(1));
-        let residual = &b - &product(a.view(), x);
-        assert!(
-            frobenius(product(a.view(), residual.view()).view()) <= 1e-12 * frobenius(b.view())
-        );
+        let residual = &b - &image(&a, &solution.x);
+        assert!(norm(image(&a, &residual).view()) <= 1e-12 * norm(b.view()));
         assert!(matches!(solution.converged(), Err(NotConverged::Minres(_))));
     }
 }

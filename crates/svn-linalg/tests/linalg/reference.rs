@@ -1,6 +1,6 @@
 //! Slow and obviously right: loops, elimination with pivoting, Gram-Schmidt.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
@@ -28,6 +28,16 @@ pub fn product(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f64> {
         }
     }
     c
+}
+
+/// A vector as a matrix of one column.
+pub fn column(v: &Array1<f64>) -> ArrayView2<'_, f64> {
+    v.view().insert_axis(Axis(1))
+}
+
+/// `A x` by [`product`].
+pub fn image(a: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+    product(a.view(), column(x)).remove_axis(Axis(1))
 }
 
 /// `A ⊗ B` element by element.
@@ -102,6 +112,11 @@ pub fn eliminate(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> (Array2<f64>
         }
     }
     (x, log_det)
+}
+
+/// `A⁻¹ b` by [`eliminate`].
+pub fn solution(a: &Array2<f64>, b: &Array1<f64>) -> Array1<f64> {
+    eliminate(a.view(), column(b)).0.remove_axis(Axis(1))
 }
 
 pub fn norm(v: ArrayView1<'_, f64>) -> f64 {

@@ -16,17 +16,14 @@
 //! Hestenes and Stiefel 1952; Steihaug 1983 for the stop on negative curvature.
 
 mod outcome;
-mod run;
 
-pub use outcome::{CgColumns, CgInfo, CgParams, CgSolution, CgStatus, Definiteness};
+pub use outcome::{CgInfo, CgParams, CgSolution, CgStatus, Definiteness};
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, ArrayView1};
 
-use super::SolveError;
-use super::columns::System;
-use crate::input::check_non_negative;
+use super::frame::{End, Exit, Frame, norm};
+use super::{Breakdown, SolveError};
 use crate::operator::SelfAdjoint;
-use run::{Run, advance, aim, probe, refresh};
 
 /// Solve `A x = b`, `A` positive definite.
 ///
@@ -53,53 +50,135 @@ pub fn cg(
     preconditioner: Option<&dyn SelfAdjoint>,
     params: &CgParams,
 ) -> Result<CgSolution, SolveError> {
-    let x0 = x0.map(|x0| x0.insert_axis(Axis(1)));
-    let CgColumns {
-        x,
-        infos,
-        mut directions,
-    } = cg_columns(operator, b.insert_axis(Axis(1)), x0, preconditioner, params)?;
+    let (tolerance, limit) = (params.tolerance, params.max_iterations);
+    let mut frame = Frame::new(operator, preconditioner, b, x0, tolerance, limit)?;
+    if params.definiteness == Definiteness::Probe {
+        frame.disturb(&Array1::from_shape_fn(b.len(), hash_to_unit))?;
+    }
+    let mut size = OperatorSize::default();
+    let mut direction = None;
+    let end = frame.run(|frame, r| descend(frame, r, &mut size, &mut direction))?;
+    let status = match end {
+        End::Converged => CgStatus::Converged,
+        End::IterationLimit => CgStatus::IterationLimit,
+        End::Stagnation => broken(Breakdown::Stagnation),
+        End::Own(status) => status,
+    };
     Ok(CgSolution {
-        x: x.remove_axis(Axis(1)),
-        info: infos[0],
-        direction: directions.swap_remove(0),
+        info: CgInfo {
+            iterations: frame.iterations,
+            relative_residual: frame.relative_residual,
+            status,
+        },
+        x: frame.x,
+        direction,
     })
 }
 
-/// Solve `A X = B` for `k` right-hand sides, each by its own CG, all products in one.
-///
-/// # Shapes
-/// `b`, `x0`: `n × k`.
-///
-/// # Errors
-/// As for [`cg`].
-pub fn cg_columns(
-    operator: &dyn SelfAdjoint,
-    b: ArrayView2<'_, f64>,
-    x0: Option<ArrayView2<'_, f64>>,
-    preconditioner: Option<&dyn SelfAdjoint>,
-    params: &CgParams,
-) -> Result<CgColumns, SolveError> {
-    check_non_negative("tolerance", params.tolerance)?;
-    let system = System::new(operator, preconditioner, b, x0)?;
-    let mut runs = (0..b.ncols())
-        .map(|j| Run::new(b.column(j), x0.as_ref().map(|x0| x0.column(j)), params))
-        .collect::<Result<Vec<_>, _>>()?;
-    if params.definiteness == Definiteness::Probe {
-        probe(&system, &mut runs)?;
+fn broken(reason: Breakdown) -> CgStatus {
+    CgStatus::Breakdown { reason }
+}
+
+/// SplitMix64 of the index, mapped to (−1, 1).
+fn hash_to_unit(i: usize) -> f64 {
+    let mut z = (i as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
+}
+
+/// A search direction.
+struct Direction {
+    p: Array1<f64>,
+    /// `rᵀz` where it started.
+    rz: f64,
+    /// `pᵀP p`, by its recurrence.
+    length2: f64,
+}
+
+/// Conjugate directions from the residual `r`; one of negative curvature is left in `negative`.
+fn descend(
+    frame: &mut Frame<'_>,
+    mut r: Array1<f64>,
+    size: &mut OperatorSize,
+    negative: &mut Option<Array1<f64>>,
+) -> Result<Exit<CgStatus>, SolveError> {
+    let mut last: Option<Direction> = None;
+    loop {
+        let mut p = frame.precondition(&r)?;
+        let rz = r.dot(&p);
+        if rz <= 0.0 || rz.is_nan() {
+            return Ok(Exit::Stuck(broken(Breakdown::Preconditioner)));
+        }
+        let mut length2 = rz;
+        if let Some(last) = last {
+            let beta = rz / last.rz;
+            p.scaled_add(beta, &last.p);
+            length2 += beta * beta * last.length2;
+        }
+        let direction = Direction { p, rz, length2 };
+        let ap = frame.apply(&direction.p)?;
+        frame.iterations += 1;
+        let curvature = direction.p.dot(&ap);
+        if let Some(status) = size.judge(curvature, &direction, ap.view()) {
+            if let CgStatus::NegativeCurvature { .. } = status {
+                let length = norm(direction.p.view());
+                *negative = Some(direction.p / length);
+                // An operator known to be indefinite is never reported as solved.
+                return Ok(Exit::Final(status));
+            }
+            return Ok(Exit::Stuck(status));
+        }
+        let alpha = rz / curvature;
+        frame.advance(alpha, &direction.p);
+        r.scaled_add(-alpha, &ap);
+        if frame.is_due(&r) {
+            return Ok(Exit::Claim);
+        }
+        last = Some(direction);
     }
-    while runs.iter().any(Run::is_active) {
-        refresh(&system, &mut runs, params)?;
-        aim(&system, &mut runs)?;
-        advance(&system, &mut runs, params)?;
+}
+
+/// How large the operator has shown itself, to tell curvature from rounding.
+#[derive(Default)]
+struct OperatorSize {
+    /// Largest `|pᵀAp| / pᵀPp`: a bound from below on the norm of `P^(−1/2) A P^(−1/2)`.
+    preconditioned: f64,
+    /// Largest `‖A p‖ / ‖p‖`: the same for `A`.
+    plain: f64,
+}
+
+impl OperatorSize {
+    /// Whether `pᵀAp` is too small to go on, and what that says.
+    ///
+    /// In the metric of the preconditioner, so that units of the coordinates do not matter, rounding makes the
+    /// curvature uncertain by `n ε` of its largest value. Below minus that it is negative for certain. Near zero a
+    /// positive semi-definite `A` has `‖A p‖² ≤ ‖A‖ pᵀAp`, so an `A p` much longer than that proves `A` indefinite;
+    /// otherwise `p` is a null vector.
+    fn judge(
+        &mut self,
+        curvature: f64,
+        direction: &Direction,
+        ap: ArrayView1<'_, f64>,
+    ) -> Option<CgStatus> {
+        let dim = ap.len() as f64;
+        let (p_norm, ap_norm) = (norm(direction.p.view()), norm(ap));
+        let rayleigh = curvature / direction.length2;
+        self.preconditioned = self.preconditioned.max(rayleigh.abs());
+        self.plain = self.plain.max(ap_norm / p_norm);
+        let rounding = f64::EPSILON * self.preconditioned;
+        if rayleigh > rounding {
+            return None;
+        }
+        let plain_rayleigh = curvature / p_norm / p_norm;
+        let stretch = ap_norm / p_norm / self.plain;
+        let null_stretch2 = plain_rayleigh.max(0.0) / self.plain + dim * f64::EPSILON;
+        if rayleigh < -dim * rounding || stretch * stretch > 100.0 * null_stretch2 {
+            Some(CgStatus::NegativeCurvature {
+                curvature: plain_rayleigh,
+            })
+        } else {
+            Some(broken(Breakdown::Singular))
+        }
     }
-    let mut x = Array2::zeros(b.raw_dim());
-    for (mut column, run) in x.columns_mut().into_iter().zip(&runs) {
-        column.assign(&run.column.x);
-    }
-    Ok(CgColumns {
-        x,
-        infos: runs.iter().map(Run::info).collect(),
-        directions: runs.into_iter().map(|run| run.negative).collect(),
-    })
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ndarray::{Array1, Array2};
+use ndarray::Array1;
 
 use crate::solve::{Breakdown, NotConverged};
 
@@ -15,7 +15,7 @@ use crate::solve::{Breakdown, NotConverged};
 pub struct CgParams {
     /// Relative residual at which to stop.
     pub tolerance: f64,
-    /// Iterations per right-hand side.
+    /// Iterations at most.
     pub max_iterations: usize,
     /// How hard to look for negative curvature.
     pub definiteness: Definiteness,
@@ -124,35 +124,6 @@ impl CgSolution {
         match self.info.status {
             CgStatus::Converged => Ok(self.x),
             _ => Err(NotConverged::Cg(self.info)),
-        }
-    }
-}
-
-/// The last iterates for several right-hand sides.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use = "a column is a solution only if its info.status says so"]
-pub struct CgColumns {
-    /// One solution a column, `n × k`.
-    pub x: Array2<f64>,
-    /// One info a column.
-    pub infos: Vec<CgInfo>,
-    /// One direction a column, as in [`CgSolution::direction`].
-    pub directions: Vec<Option<Array1<f64>>>,
-}
-
-impl CgColumns {
-    /// `x` if every column is a solution.
-    ///
-    /// # Errors
-    /// [`NotConverged`] with the info of the first that is not.
-    pub fn converged(self) -> Result<Array2<f64>, NotConverged> {
-        match self
-            .infos
-            .iter()
-            .find(|info| info.status != CgStatus::Converged)
-        {
-            None => Ok(self.x),
-            Some(info) => Err(NotConverged::Cg(*info)),
         }
     }
 }

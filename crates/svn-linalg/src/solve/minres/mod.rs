@@ -13,17 +13,15 @@
 //! Paige and Saunders 1975; the residual recurrence as in Choi, Paige and Saunders 2011.
 
 mod outcome;
-mod run;
 
-pub use outcome::{MinresColumns, MinresInfo, MinresParams, MinresSolution, MinresStatus};
+pub use outcome::{MinresInfo, MinresParams, MinresSolution, MinresStatus};
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, ArrayView1};
 
-use super::SolveError;
-use super::columns::System;
+use super::frame::{End, Exit, Frame, norm};
+use super::{Breakdown, SolveError};
 use crate::input::check_non_negative;
 use crate::operator::SelfAdjoint;
-use run::{Run, expand, precondition, refresh};
 
 /// Solve `A x = b`, `A` symmetric.
 ///
@@ -50,46 +48,168 @@ pub fn minres(
     preconditioner: Option<&dyn SelfAdjoint>,
     params: &MinresParams,
 ) -> Result<MinresSolution, SolveError> {
-    let x0 = x0.map(|x0| x0.insert_axis(Axis(1)));
-    let MinresColumns { x, infos } =
-        minres_columns(operator, b.insert_axis(Axis(1)), x0, preconditioner, params)?;
+    check_non_negative("range_tolerance", params.range_tolerance)?;
+    let (tolerance, limit) = (params.tolerance, params.max_iterations);
+    let mut frame = Frame::new(operator, preconditioner, b, x0, tolerance, limit)?;
+    let mut size = OperatorSize {
+        largest: 0.0,
+        range_tolerance: params.range_tolerance,
+    };
+    let end = frame.run(|frame, r| iterate(frame, r, &mut size))?;
+    let status = match end {
+        End::Converged => MinresStatus::Converged,
+        End::IterationLimit => MinresStatus::IterationLimit,
+        End::Stagnation => broken(Breakdown::Stagnation),
+        End::Own(status) => status,
+    };
     Ok(MinresSolution {
-        x: x.remove_axis(Axis(1)),
-        info: infos[0],
+        info: MinresInfo {
+            iterations: frame.iterations,
+            relative_residual: frame.relative_residual,
+            status,
+        },
+        x: frame.x,
     })
 }
 
-/// Solve `A X = B` for `k` right-hand sides, each by its own MINRES, all products in one.
-///
-/// # Shapes
-/// `b`, `x0`: `n × k`.
-///
-/// # Errors
-/// As for [`minres`].
-pub fn minres_columns(
-    operator: &dyn SelfAdjoint,
-    b: ArrayView2<'_, f64>,
-    x0: Option<ArrayView2<'_, f64>>,
-    preconditioner: Option<&dyn SelfAdjoint>,
-    params: &MinresParams,
-) -> Result<MinresColumns, SolveError> {
-    check_non_negative("tolerance", params.tolerance)?;
-    check_non_negative("range_tolerance", params.range_tolerance)?;
-    let system = System::new(operator, preconditioner, b, x0)?;
-    let mut runs = (0..b.ncols())
-        .map(|j| Run::new(b.column(j), x0.as_ref().map(|x0| x0.column(j)), params))
-        .collect::<Result<Vec<_>, _>>()?;
-    while runs.iter().any(Run::is_active) {
-        refresh(&system, &mut runs, params)?;
-        precondition(&system, &mut runs, params)?;
-        expand(&system, &mut runs)?;
+fn broken(reason: Breakdown) -> MinresStatus {
+    MinresStatus::Breakdown { reason }
+}
+
+/// How large the operator has shown itself, to tell a residual orthogonal to its range from rounding.
+struct OperatorSize {
+    /// Frobenius norm of the last rows of `T`, at most √3 ‖A‖; largest seen.
+    largest: f64,
+    range_tolerance: f64,
+}
+
+/// Lanczos vectors from the residual `r`.
+fn iterate(
+    frame: &mut Frame<'_>,
+    r: Array1<f64>,
+    size: &mut OperatorSize,
+) -> Result<Exit<MinresStatus>, SolveError> {
+    let y = frame.precondition(&r)?;
+    let zy = r.dot(&y);
+    if zy <= 0.0 || zy.is_nan() {
+        return Ok(Exit::Stuck(broken(Breakdown::Preconditioner)));
     }
-    let mut x = Array2::zeros(b.raw_dim());
-    for (mut column, run) in x.columns_mut().into_iter().zip(&runs) {
-        column.assign(&run.column.x);
+    let mut lanczos = Lanczos::start(r, y, zy.sqrt());
+    loop {
+        let mut z = frame.apply(&lanczos.v)?;
+        frame.iterations += 1;
+        if lanczos.steps > 0 {
+            z.scaled_add(-lanczos.beta / lanczos.beta_last, &lanczos.z_last);
+        }
+        let alpha = lanczos.v.dot(&z);
+        z.scaled_add(-alpha / lanczos.beta, &lanczos.z);
+        let y = frame.precondition(&z)?;
+        if let Some(exit) = lanczos.close(frame, alpha, z, y, size) {
+            return Ok(exit);
+        }
     }
-    Ok(MinresColumns {
-        x,
-        infos: runs.iter().map(Run::info).collect(),
-    })
+}
+
+/// The three-term recurrence and its rotations; names as in the literature.
+struct Lanczos {
+    z: Array1<f64>,
+    z_last: Array1<f64>,
+    v: Array1<f64>,
+    beta: f64,
+    beta_last: f64,
+    cosine: f64,
+    sine: f64,
+    delta_bar: f64,
+    epsilon: f64,
+    phi_bar: f64,
+    w: Array1<f64>,
+    w_last: Array1<f64>,
+    r: Array1<f64>,
+    steps: usize,
+}
+
+impl Lanczos {
+    /// From the residual `r` and `y = P⁻¹ r`, `beta = √(rᵀy) > 0`.
+    fn start(r: Array1<f64>, y: Array1<f64>, beta: f64) -> Self {
+        let n = r.len();
+        Self {
+            v: y / beta,
+            z: r.clone(),
+            z_last: Array1::zeros(n),
+            beta,
+            beta_last: beta,
+            cosine: -1.0,
+            sine: 0.0,
+            delta_bar: 0.0,
+            epsilon: 0.0,
+            phi_bar: beta,
+            w: Array1::zeros(n),
+            w_last: Array1::zeros(n),
+            r,
+            steps: 0,
+        }
+    }
+
+    /// Take the step to the next Lanczos vector `z`, `y = P⁻¹ z`: rotate, update `x` and the residual.
+    fn close(
+        &mut self,
+        frame: &mut Frame<'_>,
+        alpha: f64,
+        z: Array1<f64>,
+        y: Array1<f64>,
+        size: &mut OperatorSize,
+    ) -> Option<Exit<MinresStatus>> {
+        let zy = z.dot(&y);
+        let rounding = f64::EPSILON * norm(z.view()) * norm(y.view());
+        if zy.is_nan() || zy < -(z.len() as f64) * rounding {
+            return Some(Exit::Stuck(broken(Breakdown::Preconditioner)));
+        }
+        let beta = zy.max(0.0).sqrt();
+        let row = alpha
+            .hypot(beta)
+            .hypot(if self.steps == 0 { 0.0 } else { self.beta });
+        size.largest = size.largest.max(row);
+
+        let delta = self.cosine * self.delta_bar + self.sine * alpha;
+        let gamma_bar = self.sine * self.delta_bar - self.cosine * alpha;
+        let epsilon_next = self.sine * beta;
+        let delta_bar_next = -self.cosine * beta;
+        // ‖A r‖ / ‖r‖ of the residual before this step, in the norm of the preconditioner.
+        let normal = gamma_bar.hypot(delta_bar_next);
+        if normal <= size.range_tolerance * size.largest {
+            if self.steps > 0 {
+                return Some(Exit::Restart);
+            }
+            let normal_residual = if normal > 0.0 {
+                normal / size.largest
+            } else {
+                0.0
+            };
+            return Some(Exit::Stuck(MinresStatus::LeastSquares { normal_residual }));
+        }
+        let gamma = gamma_bar.hypot(beta);
+        let (cosine, sine) = (gamma_bar / gamma, beta / gamma);
+        let phi = cosine * self.phi_bar;
+        self.phi_bar *= sine;
+
+        let mut w = &self.v - &(&self.w_last * self.epsilon) - &(&self.w * delta);
+        w /= gamma;
+        frame.advance(phi, &w);
+        self.w_last = std::mem::replace(&mut self.w, w);
+        self.r *= sine * sine;
+        let invariant = beta <= f64::EPSILON * size.largest;
+        if !invariant {
+            self.r.scaled_add(-self.phi_bar * cosine / beta, &z);
+        }
+        if invariant || frame.is_due(&self.r) {
+            return Some(Exit::Claim);
+        }
+        self.v = y / beta;
+        self.z_last = std::mem::replace(&mut self.z, z);
+        self.beta_last = std::mem::replace(&mut self.beta, beta);
+        (self.cosine, self.sine, self.delta_bar, self.epsilon) =
+            (cosine, sine, delta_bar_next, epsilon_next);
+        self.steps += 1;
+        None
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ndarray::{Array1, Array2};
+use ndarray::Array1;
 
 use crate::solve::{Breakdown, NotConverged};
 
@@ -17,7 +17,7 @@ pub struct MinresParams {
     pub tolerance: f64,
     /// Relative size of `A r` at which the residual counts as orthogonal to the range of `A`.
     pub range_tolerance: f64,
-    /// Iterations per right-hand side.
+    /// Iterations at most.
     pub max_iterations: usize,
 }
 
@@ -96,33 +96,6 @@ impl MinresSolution {
         match self.info.status {
             MinresStatus::Converged => Ok(self.x),
             _ => Err(NotConverged::Minres(self.info)),
-        }
-    }
-}
-
-/// The last iterates for several right-hand sides.
-#[derive(Debug, Clone, PartialEq)]
-#[must_use = "a column is a solution only if its info.status says so"]
-pub struct MinresColumns {
-    /// One solution a column, `n × k`.
-    pub x: Array2<f64>,
-    /// One info a column.
-    pub infos: Vec<MinresInfo>,
-}
-
-impl MinresColumns {
-    /// `x` if every column is a solution.
-    ///
-    /// # Errors
-    /// [`NotConverged`] with the info of the first that is not.
-    pub fn converged(self) -> Result<Array2<f64>, NotConverged> {
-        match self
-            .infos
-            .iter()
-            .find(|info| info.status != MinresStatus::Converged)
-        {
-            None => Ok(self.x),
-            Some(info) => Err(NotConverged::Minres(*info)),
         }
     }
 }

@@ -5,10 +5,10 @@ use super::*;
 #[test]
 fn bad_input_is_a_typed_error_before_the_first_product() {
     let operator = Symmetric::new(Array2::<f64>::eye(3)).unwrap();
-    let short = Array2::<f64>::zeros((2, 1));
-    let good = Array2::<f64>::ones((3, 1));
+    let short = Array1::<f64>::zeros(2);
+    let good = Array1::<f64>::ones(3);
     let mut bad = good.clone();
-    bad[[2, 0]] = f64::NAN;
+    bad[2] = f64::NAN;
     let two = Diagonal::constant(2, 1.0).unwrap();
     for (solver, solve) in SOLVERS {
         let shape = |error: SolveError| match error {
@@ -54,7 +54,7 @@ fn bad_input_is_a_typed_error_before_the_first_product() {
 }
 
 #[test]
-fn a_non_finite_product_is_an_error_that_names_operator_and_column() {
+fn a_non_finite_product_is_an_error_that_names_the_operator() {
     struct Poisoned;
     impl LinearOperator for Poisoned {
         fn nrows(&self) -> usize {
@@ -65,7 +65,7 @@ fn a_non_finite_product_is_an_error_that_names_operator_and_column() {
         }
         fn apply_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
             out.assign(&x);
-            out.column_mut(x.ncols() - 1).fill(f64::NAN);
+            out[[1, 0]] = f64::NAN;
         }
         fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
             self.apply_into(x, out);
@@ -73,14 +73,13 @@ fn a_non_finite_product_is_an_error_that_names_operator_and_column() {
     }
     impl SelfAdjoint for Poisoned {}
     let identity = Diagonal::constant(2, 1.0).unwrap();
-    let b = ndarray::array![[0.0, 1.0, 1.0], [0.0, 1.0, 2.0]];
+    let b = ndarray::array![1.0, 2.0];
     for (solver, solve) in SOLVERS {
         let error = solve(&Poisoned, b.view(), None, None, 1e-8, 9).unwrap_err();
         assert_eq!(
             error,
             SolveError::NonFiniteProduct {
-                operator: "operator",
-                column: 2
+                operator: "operator"
             },
             "{solver}"
         );
@@ -88,8 +87,7 @@ fn a_non_finite_product_is_an_error_that_names_operator_and_column() {
         assert_eq!(
             error,
             SolveError::NonFiniteProduct {
-                operator: "preconditioner",
-                column: 2
+                operator: "preconditioner"
             },
             "{solver}"
         );

@@ -1,35 +1,10 @@
-//! A factor seen as the operator `A⁻¹`, which makes it a preconditioner; and factors behind pointers.
+//! A reference, a `Box` and an `Arc` of a factor are factors.
 
 use std::sync::Arc;
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::Factor;
-use crate::operator::{LinearOperator, SelfAdjoint};
-
-/// `x ↦ A⁻¹ x`.
-#[derive(Debug, Clone)]
-pub struct InverseOperator<F>(pub F);
-
-impl<F: Factor> LinearOperator for InverseOperator<F> {
-    fn nrows(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn ncols(&self) -> usize {
-        self.0.dim()
-    }
-
-    fn apply_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.0.solve_into(x, out);
-    }
-
-    fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
-        self.0.solve_into(x, out);
-    }
-}
-
-impl<F: Factor> SelfAdjoint for InverseOperator<F> {}
 
 macro_rules! forward_to_pointee {
     ($($pointer:ty),*) => {$(
