@@ -1,11 +1,11 @@
 //! `ci`: everything that a change must pass.
 
 use crate::paths::Place;
-use crate::{graph, lint, perf, test};
+use crate::{graph, kernels, lint, perf, test};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// `cargo xtask ci`: lint, graph, perf --quick, test; stops at the first that fails.
+/// `cargo xtask ci`: lint, graph, perf --quick, test, test --kernels Prescott; stops at the first that fails.
 pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     lint::run(place, offline)?;
     graph::run(place)?;
@@ -13,5 +13,9 @@ pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     if counted != ExitCode::SUCCESS {
         return Ok(counted);
     }
-    test::run(place, &[], offline)
+    let tested = test::run(place, &[], offline)?;
+    if tested != ExitCode::SUCCESS {
+        return Ok(tested);
+    }
+    kernels::run(place, kernels::CHECKED, &[], offline)
 }

@@ -51,7 +51,7 @@ pub enum Command {
     Lint,
     /// Check that the crates depend on each other one way only
     Graph,
-    /// lint, graph, test and perf --quick
+    /// lint, graph, perf --quick, test and test --kernels Prescott
     Ci,
 }
 
@@ -87,6 +87,12 @@ pub struct PassedOn {
 
 #[derive(Args)]
 pub struct TestArgs {
+    /// Only the numeric crates, on these kernels of OpenBLAS (OPENBLAS_CORETYPE): Prescott, Nehalem, Haswell, …
+    ///
+    /// Doctests are left out, and so is everything where OpenBLAS has no kernels to choose from (other processors than
+    /// x86-64, no DYNAMIC_ARCH). Nothing is built that a plain `test` has not built.
+    #[arg(long, value_name = "NAME")]
+    pub kernels: Option<String>,
     /// Options of `cargo test`, after `--`
     #[arg(value_name = "ARGS", last = true)]
     pub args: Vec<String>,

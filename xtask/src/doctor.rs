@@ -29,7 +29,7 @@ pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
         Some(version) => line("C++ compiler", &version),
         None => missing.push(("C++ compiler", "not found".to_string())),
     }
-    match setup::probe_openblas() {
+    match setup::probe_openblas(None) {
         Some(blas) => line("OpenBLAS", &blas.to_string()),
         None => missing.push(("OpenBLAS", "does not link".to_string())),
     }

@@ -10,6 +10,7 @@ mod doctor;
 mod failure;
 mod fetch;
 mod graph;
+mod kernels;
 mod lint;
 mod paths;
 mod perf;
@@ -45,7 +46,10 @@ fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
             bench::run(&place, bench::Benchmark::Vision, &args.args, offline)
         }
         cli::Command::Perf(args) => perf::run(&place, &args.args, offline),
-        cli::Command::Test(args) => test::run(&place, &args.args, offline),
+        cli::Command::Test(args) => match &args.kernels {
+            Some(kernels) => kernels::run(&place, kernels, &args.args, offline),
+            None => test::run(&place, &args.args, offline),
+        },
         cli::Command::Lint => lint::run(&place, offline),
         cli::Command::Graph => graph::run(&place),
         cli::Command::Ci => ci::run(&place, offline),

@@ -58,8 +58,12 @@ pub fn check(command: &mut Command) -> Result<()> {
 
 /// The output of a program that is asked something; `None` where it is missing or fails.
 pub fn answer(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program)
-        .args(arguments)
+    answer_of(Command::new(program).args(arguments))
+}
+
+/// As [`answer`].
+pub fn answer_of(command: &mut Command) -> Option<String> {
+    let output = command
         .output()
         .ok()
         .filter(|output| output.status.success())?;

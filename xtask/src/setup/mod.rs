@@ -11,7 +11,7 @@ mod system;
 mod wheel;
 
 pub use source::Libtorch;
-pub use system::{compiler_version, probe_openblas};
+pub use system::{OpenBlas, compiler_version, probe_openblas};
 
 use crate::paths::Place;
 use anyhow::{Result, bail};
@@ -46,7 +46,7 @@ pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     println!("libtorch: {}", describe(&native.source, place));
     println!(
         "OpenBLAS: {}",
-        probe_openblas().map_or_else(|| "links".to_string(), |blas| blas.to_string())
+        probe_openblas(None).map_or_else(|| "links".to_string(), |blas| blas.to_string())
     );
     println!("ready: plain cargo build, test and run work from here on");
     Ok(ExitCode::SUCCESS)

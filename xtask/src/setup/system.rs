@@ -131,10 +131,12 @@ fn links_openblas() -> bool {
     built_probe().is_some()
 }
 
-/// Links a small program against OpenBLAS and lets it say what it is.
-pub fn probe_openblas() -> Option<OpenBlas> {
+/// Links a small program against OpenBLAS and lets it say what it is, when asked for `kernels` if any.
+pub fn probe_openblas(kernels: Option<&str>) -> Option<OpenBlas> {
     let folder = built_probe()?;
-    let text = answer(folder.path().join("probe").to_str()?, &[])?;
+    let mut probe = Command::new(folder.path().join("probe"));
+    probe.envs(kernels.map(|name| ("OPENBLAS_CORETYPE", name)));
+    let text = process::answer_of(&mut probe)?;
     let mut lines = text.lines().map(|line| line.trim().to_string());
     Some(OpenBlas {
         config: lines.next()?,

@@ -9,7 +9,7 @@ use svn_linalg::{InputError, LinearOperator};
 use crate::cases;
 use crate::reference::*;
 
-/// Enough for the inverse in the table, whose dense form comes from another route: its condition is below 1e4.
+/// Sums of up to 13 products and eigenvectors of that dimension, 8 n ε = 2e-14, in results down to 1/400 of `‖A‖ ‖x‖`.
 const TOLERANCE: f64 = 1e-11;
 
 #[test]
