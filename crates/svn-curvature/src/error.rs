@@ -113,17 +113,9 @@ pub enum CurvatureError {
         /// Particles, parameters and layers it is about.
         found: String,
     },
-    /// Eigenvalue corrections in the eigenbases of two different [`Kfac`](crate::Kfac)s that were to be merged.
-    #[error("eigenvalue corrections can be merged only if one Kfac gave the eigenbases of both")]
+    /// Eigenvalue corrections in two different sets of eigenbases that were to be merged.
+    #[error("eigenvalue corrections can be merged only in the same eigenbases")]
     OtherEigenbases,
-    /// An index of a particle that is too large.
-    #[error("there is no particle {particle} among {particles}, counted from 0")]
-    NoSuchParticle {
-        /// The index.
-        particle: usize,
-        /// How many there are.
-        particles: usize,
-    },
     /// A number outside its range.
     #[error("{name} must be {range}, found {found}")]
     OutOfRange {

@@ -8,11 +8,13 @@
 //! One matrix product a batch: `½ O (O + 1) · K'² · b` multiplications, where the product of the rows takes
 //! `(O K')² · b k`, for ten classes eighteen times as many.
 
-use ndarray::{Array4, ArrayViewMut2, s};
+use ndarray::{Array3, Array4, ArrayD, ArrayViewMut2, s};
+use svn_linalg::{DenseMatrices, ParticleOperators, Shifted};
 use tch::{Kind, Tensor};
 
 use crate::affine::AffineBlock;
 use crate::moments::homogeneous;
+use crate::slots::{BatchSlots, check_shapes, fixed};
 use crate::subject::check_layer_finite;
 use crate::{CurvatureError, Linearization, Result, convert};
 
@@ -21,9 +23,10 @@ use crate::{CurvatureError, Linearization, Result, convert};
 pub struct LayerGgn {
     /// By slot: `N × pairs × K' × K'`.
     slots: Vec<Array4<f64>>,
+    /// `N × d × d`.
+    matrices: Array3<f64>,
     outputs: usize,
     fan_in: usize,
-    bias: bool,
 }
 
 impl LayerGgn {
@@ -38,57 +41,23 @@ impl LayerGgn {
         }
         let (o, k) = (block.outputs, block.homogeneous_fan_in());
         Some(Self {
+            matrices: Array3::zeros((linear.particles(), o * k, o * k)),
             slots: vec![Array4::zeros((linear.particles(), o * (o + 1) / 2, k, k)); slots.max(1)],
             outputs: o,
             fan_in: block.fan_in,
-            bias: block.has_bias(),
         })
     }
 
-    /// `N`.
-    pub fn particles(&self) -> usize {
-        self.slots.first().map_or(0, |slot| slot.dim().0)
+    /// The sums of all slots as matrices, in the order of the flat parameters.
+    fn update_matrices(&mut self) {
+        let mut matrices = std::mem::take(&mut self.matrices);
+        for (particle, matrix) in matrices.outer_iter_mut().enumerate() {
+            self.sum_into(particle, matrix);
+        }
+        self.matrices = matrices;
     }
 
-    /// `d = O K'`.
-    pub fn dim(&self) -> usize {
-        self.outputs * (self.fan_in + usize::from(self.bias))
-    }
-
-    /// Write `Σ_i J_iᵀ S_i S_iᵀ J_i` of `linear` and `root` (`N × b × c × k`) to a slot.
-    ///
-    /// # Errors
-    /// As for [`Linearization::rows`]; no such slot.
-    pub fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
-        linear.check_root(root)?;
-        let slots = self.slots.len();
-        let Some(target) = self.slots.get_mut(slot) else {
-            return Err(CurvatureError::OutOfRange {
-                name: "slot",
-                range: "below the number of slots",
-                found: slot.min(slots) as f64,
-            });
-        };
-        tch::no_grad(|| {
-            linear.pull_back(root, |_, block, a, delta| {
-                let sum = pair_moments(block, a, delta)?;
-                check_layer_finite("curvature", block, &sum)?;
-                convert::copy_into(&sum, target.view_mut())
-            })
-        })
-    }
-
-    /// `out = scale · Σ_slots H_p + shift · I`, in the order of the flat parameters.
-    ///
-    /// # Shapes
-    /// `out`: `d × d`.
-    pub fn dense_into(
-        &self,
-        particle: usize,
-        scale: f64,
-        shift: f64,
-        mut out: ArrayViewMut2<'_, f64>,
-    ) {
+    fn sum_into(&self, particle: usize, mut out: ArrayViewMut2<'_, f64>) {
         let mut pair = 0;
         for o in 0..self.outputs {
             for q in o..self.outputs {
@@ -112,12 +81,11 @@ impl LayerGgn {
                         *value
                     };
                     let (row, column) = (self.flat(o, i), self.flat(q, j));
-                    out[[row, column]] = scale * value;
-                    out[[column, row]] = scale * value;
+                    out[[row, column]] = value;
+                    out[[column, row]] = value;
                 }
             }
         }
-        out.diag_mut().mapv_inplace(|entry| entry + shift);
     }
 
     /// Place of weight `(o, i)`, or of bias `o`, in the flat vector.
@@ -128,31 +96,45 @@ impl LayerGgn {
             self.outputs * self.fan_in + o
         }
     }
+}
 
-    /// What the slots hold, for a checkpoint.
-    pub fn slots(&self) -> &[Array4<f64>] {
-        &self.slots
+impl BatchSlots for LayerGgn {
+    fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
+        linear.check_root(root)?;
+        let slots = self.slots.len();
+        let Some(target) = self.slots.get_mut(slot) else {
+            return Err(CurvatureError::OutOfRange {
+                name: "slot",
+                range: "below the number of slots",
+                found: slot.min(slots) as f64,
+            });
+        };
+        tch::no_grad(|| {
+            linear.pull_back(root, |_, block, a, delta| {
+                let sum = pair_moments(block, a, delta)?;
+                check_layer_finite("curvature", block, &sum)?;
+                convert::copy_into(&sum, target.view_mut())
+            })
+        })?;
+        self.update_matrices();
+        Ok(())
     }
 
-    /// Put back what [`Self::slots`] gave.
-    ///
-    /// # Errors
-    /// [`CurvatureError::Shape`] for other shapes or another number of slots.
-    pub fn set_slots(&mut self, slots: Vec<Array4<f64>>) -> Result<()> {
-        let shape = |slots: &[Array4<f64>]| {
-            let slot = slots.first().map(|slot| slot.shape().to_vec());
-            [vec![slots.len()], slot.unwrap_or_default()].concat()
-        };
-        let (found, expected) = (shape(&slots), shape(&self.slots));
-        let uneven = slots.iter().any(|slot| slot.shape() != &expected[1..]);
-        if found != expected || uneven {
-            return Err(CurvatureError::Shape {
-                what: "slots",
-                expected: format!("slots × particles × pairs × K' × K' = {expected:?}"),
-                found: found.iter().map(|&side| side as i64).collect(),
-            });
-        }
-        self.slots = slots;
+    fn curvature(&self, weight: f64, shift: f64) -> Box<dyn ParticleOperators + '_> {
+        // Finite and positive semi-definite by construction.
+        let matrices = DenseMatrices::trusted(self.matrices.view());
+        Box::new(Shifted::new(matrices, weight, shift))
+    }
+
+    fn arrays(&self) -> Vec<ArrayD<f64>> {
+        let slots = self.slots.iter();
+        slots.map(|slot| slot.clone().into_dyn()).collect()
+    }
+
+    fn set_arrays(&mut self, arrays: Vec<ArrayD<f64>>, _: &[usize]) -> Result<()> {
+        check_shapes(&arrays, &self.arrays())?;
+        self.slots = arrays.into_iter().map(fixed).collect::<Result<_>>()?;
+        self.update_matrices();
         Ok(())
     }
 }
@@ -189,6 +171,7 @@ mod tests {
     use super::*;
     use crate::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
     use ndarray::{Array2, Array3, Axis};
+    use svn_linalg::LinearOperator as _;
     use tch::Device;
 
     fn waves(shape: &[i64], frequency: f64) -> Tensor {
@@ -231,7 +214,6 @@ mod tests {
             let first = linearize(0.9);
             let d = first.dim();
             let mut kept = LayerGgn::new(&first, 2).unwrap();
-            assert_eq!((kept.particles(), kept.dim()), (3, d));
             let mut rows: [Array3<f64>; 2] = [(); 2].map(|()| Array3::zeros((3, 0, d)));
             for (slot, frequency) in [(0, 0.9), (1, 0.31), (0, 2.3)] {
                 let linear = linearize(frequency);
@@ -240,8 +222,7 @@ mod tests {
                 rows[slot] = convert::array(&linear.rows(&root).unwrap()).unwrap();
             }
             for p in 0..3 {
-                let mut found = Array2::zeros((d, d));
-                kept.dense_into(p, 0.6, 0.25, found.view_mut());
+                let found = kept.curvature(0.6, 0.25).operator(p).to_dense();
                 let mut expected = Array2::<f64>::eye(d) * 0.25;
                 for rows in &rows {
                     let rows = rows.index_axis(Axis(0), p);
@@ -269,8 +250,9 @@ mod tests {
         let mut kept = LayerGgn::new(&last, 1).unwrap();
         let root = Loss::Categorical.root(last.outputs()).unwrap();
         assert!(kept.write(&last, &root, 1).is_err());
-        assert!(kept.set_slots(vec![Array4::zeros((1, 10, 8, 7))]).is_err());
-        let saved = kept.slots().to_vec();
-        assert!(kept.set_slots(saved).is_ok());
+        let other = Array4::zeros((1, 10, 8, 7)).into_dyn();
+        assert!(kept.set_arrays(vec![other], &[0]).is_err());
+        let saved = kept.arrays();
+        assert!(kept.set_arrays(saved, &[0]).is_ok());
     }
 }

@@ -12,9 +12,10 @@
 //! | `S` | `N × b × c × k` | root of the loss's curvature, [`Loss::root`] and its stochastic and empirical kin |
 //! | `S_iᵀ J_i` | `N × bk × d` | [`Linearization::rows`] |
 //!
-//! The way is always the same: [`Sequential::linearize`] a batch, take a root from a [`Loss`], [`Accumulate`] it in one of
-//! the families [`Full`], [`Diag`], [`Kfac`], [`Ekfac`], finish, and get `svn-linalg` operators by particle from the
-//! [`ParticleCurvature`].
+//! The way is always the same: [`Sequential::linearize`] a batch, take a root from a [`Loss`], and give both to what keeps
+//! the curvature: a store of recent batches ([`BatchSlots`]: [`LayeredRows`], [`WrittenRows`], [`LayerGgn`]; exact) or a sum
+//! of moments ([`Accumulate`]: [`DiagAccumulator`], [`KfacAccumulator`], [`EkfacAccumulator`]). Out come
+//! [`ParticleOperators`](svn_linalg::ParticleOperators), the contract of `svn-linalg`.
 #![doc = "\n"]
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
@@ -31,21 +32,25 @@ mod linearization;
 mod loss;
 mod moments;
 mod network;
+mod slots;
 mod subject;
 mod tape;
+mod written_rows;
 
 pub use error::CurvatureError;
 pub use family::{
-    Accumulate, AccumulatedSums, Diag, DiagAccumulator, Ekfac, EkfacAccumulator, Full,
-    FullAccumulator, Homogeneous, HomogeneousFactor, Kfac, KfacAccumulator, ParticleCurvature,
+    Accumulate, AccumulatedSums, Diag, DiagAccumulator, EkfacAccumulator, Homogeneous,
+    HomogeneousFactor, KfacAccumulator, KroneckerCurvature,
 };
 pub use layer::{Activation, Conv2d, Layer, Pool2d};
 pub use layer_ggn::LayerGgn;
-pub use layered_rows::{LayeredRows, LayeredRowsParts};
+pub use layered_rows::LayeredRows;
 pub use linearization::Linearization;
 pub use loss::Loss;
 pub use network::Sequential;
+pub use slots::BatchSlots;
 pub use svn_linalg::ParameterLayout;
+pub use written_rows::WrittenRows;
 
 /// Result of this crate's fallible calls.
 pub type Result<T> = std::result::Result<T, CurvatureError>;

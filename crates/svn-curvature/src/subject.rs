@@ -81,17 +81,6 @@ impl Subject {
             found: words(other),
         })
     }
-
-    /// Checks an index of a particle.
-    pub fn check_particle(&self, particle: usize) -> Result<()> {
-        if particle < self.particles {
-            return Ok(());
-        }
-        Err(CurvatureError::NoSuchParticle {
-            particle,
-            particles: self.particles,
-        })
-    }
 }
 
 /// Names the particle of the first NaN or infinity in one layer's numbers (`N × …`).

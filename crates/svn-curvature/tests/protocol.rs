@@ -3,11 +3,13 @@
 mod common;
 
 use common::{Case, PARTICLES, SAMPLES, cases, frobenius_error, likelihoods, normal};
-use ndarray::Array2;
+use ndarray::{Array1, Array2, Array3};
 use svn_curvature::{
-    Accumulate, CurvatureError, DiagAccumulator, EkfacAccumulator, FullAccumulator, Kfac,
-    KfacAccumulator, Linearization, Loss, ParticleCurvature, Sequential,
+    Accumulate, BatchSlots, CurvatureError, DiagAccumulator, EkfacAccumulator, KfacAccumulator,
+    KroneckerCurvature, LayerGgn, LayeredRows, Linearization, Loss, Sequential, WrittenRows,
+    convert,
 };
+use svn_linalg::{LinearOperator, ParticleOperators};
 use tch::{Kind, Tensor};
 
 /// Sums in another order: a few roundings of numbers of one size.
@@ -19,25 +21,9 @@ trait Family {
     fn start(&self, like: &Linearization) -> Self::Accumulator;
 }
 
-struct FullFamily;
-struct RingFamily;
 struct DiagFamily;
 struct KfacFamily;
-struct EkfacFamily(Kfac);
-
-impl Family for FullFamily {
-    type Accumulator = FullAccumulator;
-    fn start(&self, like: &Linearization) -> FullAccumulator {
-        FullAccumulator::new(like)
-    }
-}
-
-impl Family for RingFamily {
-    type Accumulator = FullAccumulator;
-    fn start(&self, like: &Linearization) -> FullAccumulator {
-        FullAccumulator::recent(like, 100).unwrap()
-    }
-}
+struct EkfacFamily(KroneckerCurvature);
 
 impl Family for DiagFamily {
     type Accumulator = DiagAccumulator;
@@ -91,13 +77,13 @@ impl Data<'_> {
 }
 
 /// All particles' matrices.
-fn dense(curvature: &impl ParticleCurvature) -> Vec<Array2<f64>> {
+fn dense(curvature: &dyn ParticleOperators) -> Vec<Array2<f64>> {
     (0..curvature.particles())
-        .map(|p| curvature.dense(p).unwrap())
+        .map(|p| curvature.operator(p).to_dense())
         .collect()
 }
 
-fn assert_same(name: &str, a: &impl ParticleCurvature, b: &impl ParticleCurvature) {
+fn assert_same(name: &str, a: &dyn ParticleOperators, b: &dyn ParticleOperators) {
     for (a, b) in dense(a).iter().zip(&dense(b)) {
         let error = frobenius_error(a, b);
         assert!(error < ROUNDING, "{name}: {error:e}");
@@ -238,23 +224,6 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
         "{name}: {error}"
     );
     assert_same(name, &accumulator.finish().unwrap(), &whole);
-
-    // No such particle.
-    let error = whole.operator(PARTICLES as usize).err().unwrap();
-    assert!(
-        matches!(
-            error,
-            CurvatureError::NoSuchParticle {
-                particle: 3,
-                particles: 3
-            }
-        ),
-        "{name}: {error}"
-    );
-    assert!(
-        whole.dense(PARTICLES as usize).is_err() && whole.factor(PARTICLES as usize, 1.0).is_err(),
-        "{name}"
-    );
 }
 
 #[test]
@@ -264,8 +233,6 @@ fn all_families_keep_the_protocol_on_all_architectures() {
         for case in cases(outputs).into_iter().skip(turn).step_by(4) {
             let data = Data { case: &case, loss };
             let name = |family: &str| format!("{family}, {}, {likelihood}", case.name);
-            check_protocol(&name("full"), &FullFamily, &data);
-            check_protocol(&name("ring"), &RingFamily, &data);
             check_protocol(&name("diag"), &DiagFamily, &data);
             check_protocol(&name("kfac"), &KfacFamily, &data);
             let kfac = data.collect(&KfacFamily, &[(0, SAMPLES)]).finish().unwrap();
@@ -274,32 +241,120 @@ fn all_families_keep_the_protocol_on_all_architectures() {
     }
 }
 
+/// Rows of one slot: two samples.
+fn slot_rows(root: &Tensor) -> usize {
+    2 * root.size()[3] as usize
+}
+
+/// What every store of single batches must do.
+fn check_slots(name: &str, mut slots: Box<dyn BatchSlots>, data: &Data<'_>, last: bool) {
+    let batch = |start, count| {
+        let lin = data.linearize(start, count);
+        let lin = if last { lin.last_layer() } else { lin };
+        let root = data.loss.root(lin.outputs()).unwrap();
+        (lin, root)
+    };
+    let expected = |batches: &[(i64, i64)]| {
+        let mut sum: Vec<Array2<f64>> = Vec::new();
+        for &(start, count) in batches {
+            let (lin, root) = batch(start, count);
+            let rows: Array3<f64> = convert::array(&lin.rows(&root).unwrap()).unwrap();
+            for (p, j) in rows.outer_iter().enumerate() {
+                if sum.len() <= p {
+                    sum.push(Array2::zeros((j.ncols(), j.ncols())));
+                }
+                sum[p] = &sum[p] + &j.t().dot(&j);
+            }
+        }
+        sum
+    };
+    let check = |slots: &dyn BatchSlots, batches: &[(i64, i64)]| {
+        let curvature = slots.curvature(1.5, 0.25);
+        for (p, sum) in expected(batches).iter().enumerate() {
+            let sum = sum * 1.5 + Array2::<f64>::eye(sum.nrows()) * 0.25;
+            let error = frobenius_error(&curvature.operator(p).to_dense(), &sum);
+            assert!(error < ROUNDING, "{name}: {error:e}");
+        }
+    };
+    let write = |slots: &mut dyn BatchSlots, slot, (start, count)| {
+        let (lin, root) = batch(start, count);
+        slots.write(&lin, &root, slot)
+    };
+    write(&mut *slots, 0, (0, 2)).unwrap();
+    check(&*slots, &[(0, 2)]);
+    write(&mut *slots, 1, (2, 2)).unwrap();
+    check(&*slots, &[(0, 2), (2, 2)]);
+    // A batch replaces what the slot held, a shorter one too.
+    write(&mut *slots, 0, (3, 1)).unwrap();
+    check(&*slots, &[(3, 1), (2, 2)]);
+    // A checkpoint brings back the same numbers.
+    let kept = slots.curvature(1.0, 0.5).operator(1).to_dense();
+    let arrays = slots.arrays();
+    write(&mut *slots, 1, (0, 1)).unwrap();
+    slots.set_arrays(arrays.clone(), &[1, 0]).unwrap();
+    assert_eq!(
+        slots.curvature(1.0, 0.5).operator(1).to_dense(),
+        kept,
+        "{name}"
+    );
+    assert_eq!(slots.arrays(), arrays, "{name}");
+    let less = arrays[..arrays.len() - 1].to_vec();
+    assert!(slots.set_arrays(less, &[]).is_err(), "{name}");
+    assert!(
+        write(&mut *slots, 2, (0, 1)).is_err(),
+        "{name}: no such slot"
+    );
+}
+
 #[test]
-fn a_ring_keeps_the_most_recent_batches_also_after_a_merge() {
-    let (_, loss, outputs, _) = likelihoods().swap_remove(0);
+fn all_stores_of_batches_keep_the_protocol() {
+    for (turn, (likelihood, loss, outputs, _)) in likelihoods().into_iter().enumerate() {
+        for case in cases(outputs).into_iter().skip(turn).step_by(4) {
+            let data = Data { case: &case, loss };
+            let lin = data.linearize(0, 2);
+            let rows = slot_rows(&loss.root(lin.outputs()).unwrap());
+            let name = |store: &str| format!("{store}, {}, {likelihood}", case.name);
+            let written = WrittenRows::new(&lin, 2, rows);
+            check_slots(&name("written"), Box::new(written), &data, false);
+            if let Some(layered) = LayeredRows::new(&lin, 2, rows) {
+                check_slots(&name("layered"), Box::new(layered), &data, false);
+            }
+            let last = lin.last_layer();
+            if let Some(matrix) = LayerGgn::new(&last, 2) {
+                check_slots(&name("matrix"), Box::new(matrix), &data, true);
+            }
+        }
+    }
+}
+
+#[test]
+fn renewed_eigenbases_keep_what_is_known_of_the_past_on_their_diagonal() {
+    let (_, loss, outputs, _) = likelihoods().swap_remove(2);
     let case = cases(outputs).swap_remove(2);
     let data = Data { case: &case, loss };
-    let ring = |batches: &[(i64, i64)]| {
-        let mut ring = FullAccumulator::recent(&data.linearize(0, 1), 2).unwrap();
-        for &(start, count) in batches {
-            data.add(&mut ring, start, count);
-        }
-        ring
-    };
-    let last_two = data
-        .collect(&FullFamily, &[(2, 1), (3, 1)])
-        .finish()
-        .unwrap();
-    assert_same(
-        "ring",
-        &ring(&[(0, 1), (1, 1), (2, 1), (3, 1)]).finish().unwrap(),
-        &last_two,
-    );
-    let mut merged = ring(&[(0, 1), (1, 1), (2, 1)]);
-    merged.merge(ring(&[(3, 1)])).unwrap();
-    assert_eq!(merged.samples(), 2.0);
-    assert_same("ring", &merged.finish().unwrap(), &last_two);
-    assert!(FullAccumulator::recent(&data.linearize(0, 1), 0).is_err());
+    let past = data.collect(&KfacFamily, &[(0, 2)]);
+    let bases = data.collect(&KfacFamily, &[(0, SAMPLES)]).finish().unwrap();
+    let kept = EkfacAccumulator::with_past(&bases, &past).unwrap();
+    assert_eq!(kept.samples(), 2.0);
+    let kept = kept.finish().unwrap();
+    let product = past.finish().unwrap();
+    for p in 0..PARTICLES as usize {
+        // Projecting on the diagonal in an orthogonal basis keeps the trace, and is the nearest such matrix.
+        let (kept, product) = (kept.operator(p).to_dense(), product.operator(p).to_dense());
+        let trace = product.diag().sum();
+        assert!((kept.diag().sum() / trace - 1.0).abs() < ROUNDING);
+        let inner: f64 = kept.iter().zip(&product).map(|(a, b)| a * b).sum();
+        let square: f64 = kept.iter().map(|a| a * a).sum();
+        assert!((inner / square - 1.0).abs() < ROUNDING, "{inner} {square}");
+    }
+    // In its own bases the past is the product itself, and without a past there is nothing.
+    let own = data.collect(&KfacFamily, &[(0, 2)]);
+    let bases = own.try_clone().unwrap().finish().unwrap();
+    let same = EkfacAccumulator::with_past(&bases, &own).unwrap().finish();
+    assert_same("own bases", &same.unwrap(), &bases);
+    let nothing = data.collect(&KfacFamily, &[]);
+    let empty = EkfacAccumulator::with_past(&bases, &nothing).unwrap();
+    assert_eq!(empty.samples(), 0.0);
 }
 
 #[test]
@@ -314,12 +369,14 @@ fn an_exponential_average_weighs_recent_batches_more() {
     }
     let average = average.finish_for(1.0).unwrap();
     let weights = [1.0 / 15.0, 2.0 / 15.0, 4.0 / 15.0, 8.0 / 15.0];
-    let mut expected = Array2::zeros(average.diagonal().raw_dim());
+    let mut expected = Array1::zeros(average.dim());
     for (sample, weight) in (0..SAMPLES).zip(weights) {
         let one = data.collect(&DiagFamily, &[(sample, 1)]).finish().unwrap();
-        expected += &(&one.diagonal() * weight);
+        expected += &(one.diagonal(1) * weight);
     }
-    assert!(frobenius_error(&average.diagonal().to_owned(), &expected) < ROUNDING);
+    for (a, b) in average.diagonal(1).iter().zip(&expected) {
+        assert!((a - b).abs() < ROUNDING * b.abs().max(1.0));
+    }
 }
 
 #[test]

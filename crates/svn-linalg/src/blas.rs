@@ -6,6 +6,7 @@
 //! | [`solve_lower`] | `cblas_dtrsm`, `cblas_dtrsv` | `L⁻¹ B` or `L⁻ᵀ B` in place, all right-hand sides at once |
 //! | [`cholesky_lower`] | `dpotrf` | `A = L Lᵀ` in place, the failing pivot as a number |
 //! | [`eigen_rows`] | `dsyevd` | eigenvalues and eigenvectors, divide and conquer |
+//! | [`indefinite_factor`], [`indefinite_solve`] | `dsytrf`, `dsytrs` | `L D Lᵀ` of a symmetric matrix of any signs |
 //! | [`set_threads`], [`threads`], [`config`] | `openblas_*` | thread pool and description of OpenBLAS |
 //!
 //! The `cblas_` and `openblas_` names are OpenBLAS's own. libtorch exports the Fortran names (`dgemm_`, `dpotrf_`,
@@ -23,7 +24,7 @@ use cblas_sys::{
     CBLAS_UPLO::CblasLower,
     cblas_dsyrk, cblas_dtrsm, cblas_dtrsv,
 };
-use lapack_sys::{dpotrf_, dsyevd_};
+use lapack_sys::{dpotrf_, dsyevd_, dsytrf_, dsytrs_};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 // Links OpenBLAS, and makes ndarray's own products use it.
 use ndarray_linalg as _;
@@ -237,6 +238,62 @@ pub(crate) fn eigen_rows(a: &mut Array2<f64>) -> Result<Array1<f64>, c_int> {
         blas_int(integers),
     )?;
     Ok(values)
+}
+
+/// Overwrite a symmetric `a` (standard layout, lower triangle read) with its Bunch-Kaufman factor; gives the pivots.
+///
+/// `Err` is LAPACK's `info`: positive, the 1-based order of a block that is exactly zero.
+pub(crate) fn indefinite_factor(a: &mut Array2<f64>) -> Result<Vec<c_int>, c_int> {
+    let n = a.nrows();
+    assert!(
+        n > 0 && a.is_square() && a.is_standard_layout(),
+        "sytrf: square, standard layout"
+    );
+    let (order, mut info) = (blas_int(n), 0);
+    let mut pivots = vec![0; n];
+    // A block of 64 columns, as LAPACK itself would ask for.
+    let mut work = vec![0.0; n.saturating_mul(64)];
+    let lwork = blas_int(work.len());
+    // SAFETY: `a` is an n × n contiguous buffer, `pivots` has n elements and `work` the length passed. LAPACK counts
+    // columns first, so its upper triangle is our lower.
+    unsafe {
+        dsytrf_(
+            c"U".as_ptr(),
+            &order,
+            a.as_mut_ptr(),
+            &order,
+            pivots.as_mut_ptr(),
+            work.as_mut_ptr(),
+            &lwork,
+            &mut info,
+        );
+    }
+    if info == 0 { Ok(pivots) } else { Err(info) }
+}
+
+/// Overwrite `b` with `A⁻¹ b` for a factor by [`indefinite_factor`].
+pub(crate) fn indefinite_solve(factor: &Array2<f64>, pivots: &[c_int], b: &mut Array1<f64>) {
+    let n = factor.nrows();
+    assert!(
+        b.len() == n && pivots.len() == n && b.is_standard_layout(),
+        "sytrs: {n} elements"
+    );
+    let (order, columns, mut info) = (blas_int(n), 1, 0);
+    // SAFETY: `factor` is an n × n contiguous buffer with its n pivots, `b` has n contiguous elements.
+    unsafe {
+        dsytrs_(
+            c"U".as_ptr(),
+            &order,
+            &columns,
+            factor.as_ptr(),
+            &order,
+            pivots.as_ptr(),
+            b.as_mut_ptr(),
+            &order,
+            &mut info,
+        );
+    }
+    debug_assert_eq!(info, 0, "arguments are checked above");
 }
 
 pub(crate) fn set_threads(n: usize) {

@@ -8,20 +8,25 @@ mod input;
 mod kronecker;
 mod layout;
 mod operator;
+mod particles;
 mod solve;
 pub mod threads;
 
 pub use factor::{
     BlockFactor, Cholesky, CholeskyParams, DampedEigen, DiagonalFactor, Factor, FactorError,
-    FactorizeDamped, ScaledFactor, SymmetricEigen, Woodbury,
+    FactorizeDamped, LowRankFactor, ScaledFactor, SymmetricEigen, SymmetricIndefinite, Woodbury,
 };
 pub use gram::{gram, gram_into};
 pub use input::InputError;
 pub use kronecker::{Kronecker, KroneckerEigen, KroneckerFactor};
 pub use layout::{LayoutError, ParameterBlock, ParameterLayout};
 pub use operator::{
-    BlockDiagonal, Damped, Dense, Diagonal, LinearOperator, LowRankPlusDiagonal, Scaled,
+    BlockDiagonal, Damped, Dense, Diagonal, LinearOperator, LowRankPlusShift, Rows, Scaled,
     SelfAdjoint, Symmetric,
+};
+pub use particles::{
+    DenseMatrices, DiagonalMatrices, LowRank, LowRankView, MatrixFault, ParticleOperators,
+    ParticleRows, Shifted, multiply_each_into,
 };
 pub use solve::{
     Breakdown, CgInfo, CgParams, CgSolution, CgStatus, Definiteness, MinresInfo, MinresParams,

@@ -164,7 +164,7 @@ fn newton(metric: Metric) -> Newton {
         rate: Rate::constant(0.1),
         damping: Damping::Constant(100.0),
         trust_region: Some(50.0),
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 

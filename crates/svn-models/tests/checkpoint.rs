@@ -56,7 +56,7 @@ fn newton(coupling: Coupling, damping: Damping) -> Newton {
         rate: Rate::cosine(0.3, 30),
         damping,
         trust_region: Some(2.0),
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 
@@ -81,6 +81,10 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
         refresh: 4,
         root: CurvatureRoot::Sampled(2),
         ..family(CurvatureFamily::Kfac)
+    };
+    let ekfac = CurvatureSettings {
+        family: CurvatureFamily::Ekfac,
+        ..kfac
     };
     let full = family(CurvatureFamily::Full);
     let plain = CurvatureSettings::default();
@@ -155,6 +159,10 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
                 Task::Classes(3),
                 kfac,
             ),
+        ),
+        (
+            "svn ekfac",
+            settings(svn(Coupling::Gram, constant), Task::Classes(3), ekfac),
         ),
         (
             "ssvn",

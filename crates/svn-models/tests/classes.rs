@@ -13,8 +13,8 @@ use svn_models::posterior::{
     Precision,
 };
 use svn_models::stein::{
-    Coordinates, Coupling, Curvature, Curved, Damping, FirstOrder, KernelSettings, Method, Metric,
-    Newton, Rate, Score,
+    Coordinates, Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton,
+    Rate, Score,
 };
 use svn_models::{Ensemble, Likelihood, Rows};
 
@@ -108,16 +108,11 @@ fn last_layer_curvature_is_the_hessian_by_finite_differences_of_the_score() {
         let particles = initial_particles(target.network(), 1, 5);
         target.next_batch().unwrap();
         let (mut density, mut score) = evaluate(&mut target, &particles);
-        let dense = match target
+        let dense = target
             .curvature_into(particles.view(), density.view_mut(), score.view_mut())
             .unwrap()
-        {
-            Curvature::LowRank(low) => {
-                let rows = low.rows.written_out(0);
-                rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(rows.ncols()) * low.shift
-            }
-            other => panic!("{other:?}"),
-        };
+            .operator(0)
+            .to_dense();
         let indices = last_layer(target.network()).indices();
         assert_eq!(dense.dim(), (indices.len(), indices.len()));
         let h = 1e-5;
@@ -230,7 +225,7 @@ fn newton(coupling: Coupling, metric: Metric) -> Newton {
         rate: Rate::constant(0.3),
         damping: Damping::Constant(5.0),
         trust_region: Some(5.0),
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 
@@ -291,6 +286,7 @@ fn every_family_and_part_learns_to_classify() {
             CurvatureFamily::Full,
             CurvatureFamily::Diag,
             CurvatureFamily::Kfac,
+            CurvatureFamily::Ekfac,
         ] {
             for root in [CurvatureRoot::Exact, CurvatureRoot::Sampled(1)] {
                 let whole = CurvatureSettings {

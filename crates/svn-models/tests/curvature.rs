@@ -12,7 +12,7 @@ use svn_models::posterior::{
     Batches, CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior,
     PosteriorSettings, Precision,
 };
-use svn_models::stein::{Curvature, Curved, Score};
+use svn_models::stein::{Curved, Score};
 use svn_models::{ModelError, Rows};
 
 const PARTICLES: usize = 2;
@@ -85,15 +85,7 @@ fn dense(target: &mut Posterior, particles: &Array2<f64>) -> Vec<Array2<f64>> {
     let curvature = target
         .curvature_into(particles.view(), density.view_mut(), score.view_mut())
         .unwrap();
-    let one = |p: usize| match &curvature {
-        Curvature::Factored(curvature) => curvature.operator(p).to_dense(),
-        Curvature::Diagonal(h) => Array2::from_diag(&h.row(p)),
-        Curvature::LowRank(low) => {
-            let rows = low.rows.written_out(p);
-            rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(rows.ncols()) * low.shift
-        }
-        other => panic!("{other:?}"),
-    };
+    let one = |p: usize| curvature.operator(p).to_dense();
     (0..particles.nrows()).map(one).collect()
 }
 
@@ -275,6 +267,44 @@ fn averages_are_the_double_loop_over_decayed_batches() {
                         &expected,
                         ROUNDING,
                         &format!("{family:?} step {step}"),
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Projecting on the diagonal in any orthogonal basis keeps the trace; in the eigenbases of the batch's own factors the
+/// result is the nearest matrix with these eigenvectors, and KFAC is one of them.
+#[test]
+fn ekfac_of_one_batch_has_the_trace_of_its_rows_and_is_nearer_to_them_than_kfac() {
+    for likelihood in likelihoods() {
+        let fresh = |family| CurvatureSettings {
+            refresh: 1,
+            ..settings(family, 1)
+        };
+        let mut ekfac = posterior(likelihood, 5, fresh(CurvatureFamily::Ekfac));
+        let mut kfac = posterior(likelihood, 5, fresh(CurvatureFamily::Kfac));
+        // Eigenbases of older batches.
+        let mut stale = posterior(likelihood, 5, settings(CurvatureFamily::Ekfac, 1));
+        let particles = initial_particles(ekfac.network(), PARTICLES, 5);
+        let mut batches = Batches::new(ROWS, 5, SEED);
+        for _ in 0..6 {
+            let rows = batch_rows(likelihood, &particles, batches.draw());
+            let batch = [(1.0, rows)];
+            let [ekfac, kfac, stale] = [&mut ekfac, &mut kfac, &mut stale].map(|target| {
+                target.next_batch().unwrap();
+                dense(target, &particles)
+            });
+            for p in 0..PARTICLES {
+                let exact = by_hand(CurvatureFamily::Full, likelihood, p, &batch);
+                let distance = |h: &Array2<f64>| (h - &exact).mapv(|x| x * x).sum().sqrt();
+                assert!(distance(&ekfac[p]) <= distance(&kfac[p]) * (1.0 + ROUNDING));
+                for found in [&ekfac[p], &stale[p]] {
+                    let (found, expected) = (found.diag().sum(), exact.diag().sum());
+                    assert!(
+                        (found / expected - 1.0).abs() < ROUNDING,
+                        "{found} {expected}"
                     );
                 }
             }

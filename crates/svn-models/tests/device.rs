@@ -1,6 +1,7 @@
 //! The device of the settings is the one that is used; where there is CUDA, it agrees with the CPU.
 
 use ndarray::{Array1, Array2};
+use svn_linalg::multiply_each_into;
 use svn_models::curvature::Activation;
 use svn_models::fit::{FitSettings, Task, fit};
 use svn_models::network::{NetworkSettings, initial_particles};
@@ -8,7 +9,7 @@ use svn_models::posterior::{
     CurvatureFamily, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings, Precision,
 };
 use svn_models::stein::{
-    Coupling, Curvature, Curved, Damping, KernelSettings, Method, Metric, Newton, Rate, Sampler,
+    Coupling, Curved, Damping, KernelSettings, Method, Metric, Newton, Rate, Sampler,
 };
 use svn_models::{Device, Ensemble, Likelihood, Rows};
 
@@ -41,7 +42,7 @@ fn method() -> Method {
         rate: Rate::constant(0.3),
         damping: Damping::Constant(10.0),
         trust_region: Some(5.0),
-        ..Newton::default()
+        ..Newton::plain()
     })
 }
 
@@ -91,13 +92,12 @@ fn one_step(device: Device, family: CurvatureFamily) -> Vec<(&'static str, Array
         .unwrap();
     let u = Array2::from_shape_fn(particles.raw_dim(), |(p, i)| ((p + i) as f64 * 0.37).sin());
     let mut product = Array2::zeros(particles.raw_dim());
-    curvature.apply_into(u.view(), 0.0, product.view_mut());
-    assert!(matches!(
-        (family, curvature),
-        (CurvatureFamily::Diag, Curvature::Diagonal(_))
-            | (CurvatureFamily::Kfac, Curvature::Factored(_))
-            | (CurvatureFamily::Full, Curvature::LowRank(_))
-    ));
+    multiply_each_into(&*curvature, 0.0, u.view(), product.view_mut());
+    assert_eq!(
+        curvature.low_rank().is_some(),
+        family == CurvatureFamily::Full
+    );
+    drop(curvature);
     let mut sampler = Sampler::new(method()).unwrap();
     let mut state = sampler.init(particles.clone(), 1).unwrap();
     let _info = sampler.step(&mut state, &mut posterior()).unwrap();

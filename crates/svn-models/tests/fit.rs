@@ -24,7 +24,7 @@ fn newton(coupling: Coupling) -> Method {
         rate: Rate::constant(0.3),
         damping: Damping::Constant(10.0),
         trust_region: Some(2.0),
-        ..Newton::default()
+        ..Newton::plain()
     })
 }
 

@@ -52,7 +52,7 @@ fn newton(coupling: Coupling, metric: Metric) -> Newton {
         rate: Rate::constant(0.3),
         damping: Damping::Constant(10.0),
         trust_region: Some(5.0),
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 

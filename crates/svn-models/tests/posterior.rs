@@ -10,7 +10,7 @@ use svn_models::curvature::Activation;
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, initial_particles};
 use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings, Precision};
-use svn_models::stein::{Curvature, Curved, Score};
+use svn_models::stein::{Curved, Score};
 
 const PARTICLES: usize = 3;
 const ROWS: usize = 12;
@@ -95,14 +95,7 @@ fn dense_curvature(
     let curvature = target
         .curvature_into(particles, density.view_mut(), score.view_mut())
         .unwrap();
-    match curvature {
-        Curvature::Factored(curvature) => curvature.operator(particle).to_dense(),
-        Curvature::LowRank(low) => {
-            let rows = low.rows.written_out(particle);
-            rows.t().dot(&rows) * low.weight + Array2::<f64>::eye(rows.ncols()) * low.shift
-        }
-        other => panic!("full curvature is kept as rows, not as {other:?}"),
-    }
+    curvature.operator(particle).to_dense()
 }
 
 /// Central differences with step 1e-5: truncation 1e-10 · f''' and rounding 1e-16 · |f| / 1e-5, so 1e-6 is safe.

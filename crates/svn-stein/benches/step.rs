@@ -18,12 +18,11 @@ use ndarray::{Array1, Array2, Array3};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use svn_linalg::{
-    BlockDiagonal, Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator,
-    SelfAdjoint, gram, threads,
+    BlockDiagonal, DenseMatrices, DiagonalMatrices, Factor, FactorError, FactorizeDamped,
+    KroneckerEigen, LinearOperator, LowRank, ParticleOperators, SelfAdjoint, gram, threads,
 };
 use svn_stein::{
-    Coupling, Curvature, FactoredCurvature, KernelGram, KernelSettings, LowRank, Metric, Scratch,
-    Solver, SvnSystem, svgd_into,
+    Coupling, KernelGram, KernelSettings, Metric, Scratch, Solver, SvnSystem, svgd_into,
 };
 
 /// Outputs and inputs with bias of the layers of LeNet-5.
@@ -44,33 +43,6 @@ struct Kfac {
     particles: Vec<BlockDiagonal<KroneckerEigen>>,
 }
 
-/// A reference to an operator is an operator.
-struct Borrowed<'a>(&'a BlockDiagonal<KroneckerEigen>);
-
-impl LinearOperator for Borrowed<'_> {
-    fn nrows(&self) -> usize {
-        self.0.nrows()
-    }
-
-    fn ncols(&self) -> usize {
-        self.0.ncols()
-    }
-
-    fn apply_into(&self, x: ndarray::ArrayView2<'_, f64>, out: ndarray::ArrayViewMut2<'_, f64>) {
-        self.0.apply_into(x, out);
-    }
-
-    fn apply_transpose_into(
-        &self,
-        x: ndarray::ArrayView2<'_, f64>,
-        out: ndarray::ArrayViewMut2<'_, f64>,
-    ) {
-        self.0.apply_transpose_into(x, out);
-    }
-}
-
-impl SelfAdjoint for Borrowed<'_> {}
-
 impl Kfac {
     fn new(rng: &mut ChaCha8Rng, particles: usize) -> Self {
         let block = |rng: &mut ChaCha8Rng, (m, n)| {
@@ -85,7 +57,7 @@ impl Kfac {
     }
 }
 
-impl FactoredCurvature for Kfac {
+impl ParticleOperators for Kfac {
     fn particles(&self) -> usize {
         self.particles.len()
     }
@@ -95,13 +67,17 @@ impl FactoredCurvature for Kfac {
     }
 
     fn operator(&self, particle: usize) -> Box<dyn SelfAdjoint + '_> {
-        Box::new(Borrowed(&self.particles[particle]))
+        Box::new(&self.particles[particle])
     }
 
     fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>, FactorError> {
         Ok(Box::new(
             self.particles[particle].factorize_damped(damping)?,
         ))
+    }
+
+    fn factor_size(&self) -> usize {
+        401
     }
 
     /// `Σ_ab U_ia² V_jb² S_ab` of every block.
@@ -120,7 +96,7 @@ impl FactoredCurvature for Kfac {
     }
 }
 
-fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &Curvature<'_>) {
+fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &dyn ParticleOperators) {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let (particles, score) = (random(&mut rng, n, d), random(&mut rng, n, d));
     let settings = KernelSettings {
@@ -154,8 +130,7 @@ fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &Curva
         });
     });
     let system = |coupling| {
-        SvnSystem::new(kernel.view(), curvature.reborrow(), coupling, 1.0, 1e-3)
-            .expect("shapes that fit")
+        SvnSystem::new(kernel.view(), curvature, coupling, 1.0, 1e-3).expect("shapes that fit")
     };
     let mut out = Array2::zeros((n, d));
     let apply = system(Coupling::BlockRepulsion);
@@ -220,7 +195,7 @@ fn step(c: &mut Criterion) {
             weight: 1.0,
             shift: 1.0,
         };
-        case(c, name, (n, d), &Curvature::LowRank(low));
+        case(c, name, (n, d), &low);
     }
     let lenet: usize = LENET.iter().map(|(m, n)| m * n).sum();
     let diagonal = random(&mut rng, 5, lenet).mapv(|x| 1.0 + x * x);
@@ -228,15 +203,15 @@ fn step(c: &mut Criterion) {
         c,
         "lenet-diag",
         (5, lenet),
-        &Curvature::Diagonal(diagonal.view()),
+        &DiagonalMatrices::new(diagonal.view()),
     );
     let kfac = Kfac::new(&mut rng, 5);
-    case(c, "lenet-kfac", (5, lenet), &Curvature::Factored(&kfac));
+    case(c, "lenet-kfac", (5, lenet), &kfac);
     let mut dense = Array3::zeros((100, 50, 50));
     for mut block in dense.outer_iter_mut() {
         block.assign(&positive(&mut rng, 50));
     }
-    case(c, "small-100", (100, 50), &Curvature::Dense(dense.view()));
+    case(c, "small-100", (100, 50), &DenseMatrices::new(dense.view()));
 }
 
 criterion_group!(benches, step);

@@ -44,7 +44,7 @@ fn main() -> anyhow::Result<()> {
         coupling: Coupling::BlockDiagonal,
         lift: Lift::Particle,
         damping: Damping::Constant(3.0),
-        ..Newton::default()
+        ..Newton::plain()
     });
     let contours = contours(&[0.5, 2.0, 5.0]);
     let mut panels = String::new();

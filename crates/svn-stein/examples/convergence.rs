@@ -46,7 +46,7 @@ fn methods() -> Vec<(&'static str, Method)> {
             damping,
             trust_region,
             ridge: 0.0,
-            ..Newton::default()
+            ..Newton::plain()
         })
     };
     vec![

@@ -47,14 +47,14 @@ impl Bandwidth {
                 if pairs.is_empty() {
                     return dimension;
                 }
-                pairs.sort_by(f64::total_cmp);
-                let middle = pairs.len() / 2;
-                let median = if pairs.len() % 2 == 1 {
-                    pairs[middle]
+                let (count, middle) = (pairs.len(), pairs.len() / 2);
+                let (below, &mut upper, _) = pairs.select_nth_unstable_by(middle, f64::total_cmp);
+                let median = if count % 2 == 1 {
+                    upper
                 } else {
-                    0.5 * (pairs[middle - 1] + pairs[middle])
+                    0.5 * (below.iter().copied().fold(0.0, f64::max) + upper)
                 };
-                let mean = pairs.iter().sum::<f64>() / pairs.len() as f64;
+                let mean = pairs.iter().sum::<f64>() / count as f64;
                 let scale = if median > 0.0 { median } else { mean };
                 let h = scale / (n as f64 + 1.0).ln();
                 if h.is_normal() && h > 0.0 {

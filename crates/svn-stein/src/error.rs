@@ -1,5 +1,7 @@
 //! Everything that can go wrong in a particle method, as one typed error.
 
+use svn_linalg::MatrixFault;
+
 use crate::target::TargetError;
 
 /// Error of a particle method.
@@ -61,6 +63,9 @@ pub enum SteinError {
         /// The method or metric.
         what: &'static str,
     },
+    /// A particle's curvature is no positive semi-definite matrix.
+    #[error(transparent)]
+    Curvature(MatrixFault),
     /// The Newton system could not be solved; more damping may help.
     #[error("the {coupling} Newton system of size {size} is singular: {reason}")]
     Singular {
@@ -70,6 +75,34 @@ pub enum SteinError {
         size: usize,
         /// What the factorisation said.
         reason: String,
+    },
+    /// The Newton system was not solved well enough for a step, whatever the damping.
+    #[error(
+        "the {coupling} Newton system was left with a relative residual of {residual:.1e} by {route} ({status}) at the largest \
+         damping tried; take another solver or coupling"
+    )]
+    Unsolved {
+        /// Coupling of the system.
+        coupling: &'static str,
+        /// Route of the last attempt.
+        route: &'static str,
+        /// How it ended.
+        status: &'static str,
+        /// `‖v − A α‖ / ‖v‖`.
+        residual: f64,
+    },
+    /// Particles run away.
+    #[error(
+        "particle {particle} has run to {size:.1e}, from a start of at most {start:.1e}: the density does not hold it, or the \
+         steps are too long; lower the rate, raise the damping or narrow the trust region"
+    )]
+    Diverged {
+        /// Index of the particle.
+        particle: usize,
+        /// Its largest coordinate.
+        size: f64,
+        /// Largest coordinate at the start.
+        start: f64,
     },
     /// Steps were rejected again and again and the damping is at its maximum.
     #[error(

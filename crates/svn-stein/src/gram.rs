@@ -13,12 +13,12 @@
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Zip, s};
 use serde::{Deserialize, Serialize};
+use svn_linalg::ParticleOperators;
 
 use crate::bandwidth::Bandwidth;
 use crate::diagnostics::centre_into;
 use crate::error::SteinError;
 use crate::kernel::Kernel;
-use crate::target::Curvature;
 
 /// Metric `M` in which distances between particles are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ impl Metric {
         !matches!(self, Self::Identity)
     }
 }
+
+/// Coordinates up to which a distance is summed in place, without a call to BLAS.
+const SHORT: usize = 32;
 
 /// Kernel of a particle method: shape, metric, bandwidth.
 ///
@@ -131,7 +134,7 @@ impl KernelGram {
         &mut self,
         settings: &KernelSettings,
         particles: ArrayView2<'_, f64>,
-        curvature: Option<&Curvature<'_>>,
+        curvature: Option<&dyn ParticleOperators>,
     ) -> Result<(), SteinError> {
         let (n, d) = particles.dim();
         if self.centred.dim() != (n, d) {
@@ -148,7 +151,7 @@ impl KernelGram {
         match (settings.metric, curvature) {
             (Metric::Identity, _) => self.transformed.assign(&self.centred),
             (Metric::Curvature, Some(c)) => {
-                c.mean_apply_into(self.centred.view(), self.transformed.view_mut());
+                c.multiply_mean_into(self.centred.view(), self.transformed.view_mut());
             }
             (Metric::Diagonal, Some(c)) => {
                 let diagonal = c.mean_diagonal();
@@ -169,16 +172,7 @@ impl KernelGram {
         for p in 0..n {
             self.slope[(p, p)] = 0.0;
             for m in p + 1..n {
-                // By differences: products of the particles themselves would cancel for close ones.
-                let (mut x, mut y) = self.differences.multi_slice_mut((s![0, ..], s![1, ..]));
-                let (a, b) = (&self.centred, &self.transformed);
-                for (out, of) in [(&mut x, a), (&mut y, b)] {
-                    Zip::from(out)
-                        .and(of.row(p))
-                        .and(of.row(m))
-                        .for_each(|o, p, m| *o = p - m);
-                }
-                let q: f64 = x.dot(&y);
+                let q = self.distance(p, m);
                 if !q.is_finite() {
                     return Err(SteinError::NonFinite {
                         what: "kernel distance",
@@ -203,6 +197,27 @@ impl KernelGram {
             }
         }
         Ok(())
+    }
+
+    /// `(x_p − x_m)·(y_p − y_m)`, by differences: products of the particles themselves would cancel for close ones.
+    fn distance(&mut self, p: usize, m: usize) -> f64 {
+        let (a, b) = (&self.centred, &self.transformed);
+        if a.ncols() <= SHORT {
+            let pairs = a.row(p).into_iter().zip(a.row(m));
+            let others = b.row(p).into_iter().zip(b.row(m));
+            return pairs
+                .zip(others)
+                .map(|((x, z), (y, w))| (x - z) * (y - w))
+                .sum();
+        }
+        let (mut x, mut y) = self.differences.multi_slice_mut((s![0, ..], s![1, ..]));
+        for (out, of) in [(&mut x, a), (&mut y, b)] {
+            Zip::from(out)
+                .and(of.row(p))
+                .and(of.row(m))
+                .for_each(|o, p, m| *o = p - m);
+        }
+        x.dot(&y)
     }
 
     /// `K`, `N × N`.

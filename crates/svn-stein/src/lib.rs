@@ -63,10 +63,10 @@ mod noise;
 mod rate;
 mod repulsion;
 mod restrict;
-mod rows;
 mod run;
 mod sampler;
 mod score_only;
+mod slope;
 mod state;
 mod system;
 pub mod target;
@@ -80,7 +80,7 @@ pub use field::{DensityEstimator, FieldNorms, svgd_into, wgd_into};
 pub use gram::{KernelGram, KernelSettings, KernelView, Metric};
 pub use info::{Info, KernelHealth, KernelWarning};
 pub use kernel::{Component, Kernel, Profile};
-pub use method::{FirstOrder, Lift, Method, Newton};
+pub use method::{FirstOrder, Lift, Method, Newton, StepControl};
 pub use rate::{Rate, Schedule, StepRule};
 pub use repulsion::Coupling;
 pub use restrict::Coordinates;
@@ -88,10 +88,9 @@ pub use run::{Flow, Observer, Stop, StopReason, run};
 pub use sampler::Sampler;
 pub use score_only::ScoreOnly;
 pub use state::State;
+pub use svn_linalg as linalg;
 pub use system::{Scratch, SolveInfo, SolveRoute, SolveStatus, Solver, SvnSystem};
-pub use target::{
-    Curvature, CurvatureRows, Curved, FactoredCurvature, LowRank, Score, TargetError,
-};
+pub use target::{Curvature, Curved, Score, TargetError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -47,10 +47,11 @@ impl FirstOrder {
 /// | `kernel` | RBF, curvature metric, median | interaction | [`KernelSettings`] |
 /// | `coupling` | `block-repulsion` | blocks of the Hessian kept | [`Coupling`] |
 /// | `solver` | `auto` | how the system is solved | [`Solver`] |
-/// | `ridge` | 1e-6 | added to the eigenvalues of `K²`, for nearly singular `K` | ≥ 0 |
-/// | `rate` | 1, constant | step size `ε` | > 0 |
-/// | `damping` | constant 0 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
-/// | `trust_region` | none | bound in nats on `ε² V_mᵀ H_m V_m` | > 0 |
+/// | `ridge` | 1 | added to the eigenvalues of `K²`: how much the modes of a nearly singular `K` move | ≥ 0 |
+/// | `rate` | 1, constant | largest step size `ε` | > 0 |
+/// | `control` | `slope` | whether the whole step size has to be earned | [`StepControl`] |
+/// | `damping` | adaptive from 1 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
+/// | `trust_region` | 10 | bound in nats on `ε² V_mᵀ H_m V_m` | > 0, or none |
 /// | `lift` | `kernel` | how `α` becomes a step | [`Lift`] |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -63,14 +64,30 @@ pub struct Newton {
     pub solver: Solver,
     /// Ridge, relative to the eigenvalues of `K²`.
     pub ridge: f64,
-    /// Step size.
+    /// Largest step size.
     pub rate: Rate,
+    /// Whether the whole of it has to be earned.
+    pub control: StepControl,
     /// Levenberg damping.
     pub damping: Damping,
     /// Largest predicted change `ε² V_mᵀ H_m V_m` of a particle, in nats (for example `0.05 n` for `n` data rows).
     pub trust_region: Option<f64>,
     /// How the solution becomes a step.
     pub lift: Lift,
+}
+
+impl Newton {
+    /// The bare method: every step as long as the rate says, no damping, no trust region, next to no ridge. For settings of
+    /// one's own, such as those of minibatches, and for theory; the [default](Newton::default) is safeguarded.
+    pub fn plain() -> Self {
+        Self {
+            ridge: 1e-6,
+            control: StepControl::Fixed,
+            damping: Damping::Constant(0.0),
+            trust_region: None,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Newton {
@@ -82,13 +99,31 @@ impl Default for Newton {
             },
             coupling: Coupling::BlockRepulsion,
             solver: Solver::Auto,
-            ridge: 1e-6,
+            ridge: 1.0,
             rate: Rate::constant(1.0),
-            damping: Damping::Constant(0.0),
-            trust_region: None,
+            control: StepControl::Slope,
+            damping: Damping::Adaptive {
+                initial: 1.0,
+                min: 1e-6,
+                max: 1e12,
+            },
+            // Three standard deviations of a normal density.
+            trust_region: Some(10.0),
             lift: Lift::Kernel,
         }
     }
+}
+
+/// Whether a Newton step is as long as its rate says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum StepControl {
+    /// As the rate says.
+    Fixed,
+    /// Shorter while the slope of the KL divergence turns negative along the last step, and the whole rate again when it
+    /// does not. Targets that are [stochastic](crate::Score::is_stochastic) are stepped as the rate says.
+    Slope,
 }
 
 /// How the solution `α` of the Newton system becomes the step `V`.

@@ -10,7 +10,7 @@
 //!
 //! With `G_pm = g_pm (y_p − y_m)` every one of them is a few `N × N` tables; `d` never enters.
 
-use ndarray::{Array2, Array3, ArrayView2};
+use ndarray::{Array2, Array3, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 /// Which blocks `h_mn` of the Stein variational Newton Hessian are kept, and in which form.
@@ -92,13 +92,14 @@ pub(crate) fn coefficients(
             }
         }
         Coupling::Exact => {
+            // Σ_k g_pk t_kp, Σ_k g_pk t_km, Σ_p g_pm g_pk t_kp and Σ_p g_pm g_pk.
+            let own = &slope * &t.t();
+            let (with_own, with_other) = (own.sum_axis(Axis(1)), slope.dot(&t));
+            let (mixed, squares) = (slope.t().dot(&own), slope.t().dot(&slope));
             for m in 0..n {
                 for p in 0..n {
-                    for k in 0..n {
-                        let x = inverse * slope[(p, k)] * slope[(p, m)] * (t[(k, p)] - t[(k, m)]);
-                        b[(m, p)] += x;
-                        b[(m, k)] -= x;
-                    }
+                    let x = slope[(p, m)] * (with_own[p] - with_other[(p, m)]);
+                    b[(m, p)] = inverse * (x - mixed[(m, p)] + t[(p, m)] * squares[(m, p)]);
                 }
             }
         }

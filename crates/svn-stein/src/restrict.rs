@@ -1,10 +1,10 @@
 //! Curvature restricted to some coordinates, for last-layer methods.
 
-use ndarray::{Array2, Array3, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
+use svn_linalg::ParticleOperators;
 
 use crate::error::SteinError;
-use crate::target::{Curvature, FactoredCurvature, LowRank};
+use crate::target::Curvature;
 
 /// A set of coordinates of a particle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,87 +49,22 @@ impl Coordinates {
     }
 }
 
-/// Curvature of some coordinates that owns its entries, or the target's own if that is restricted already.
-#[derive(Debug)]
-pub(crate) enum Restricted<'a> {
-    LowRank {
-        rows: Array3<f64>,
-        weight: f64,
-        shift: f64,
-    },
-    Diagonal(Array2<f64>),
-    Dense(Array3<f64>),
-    Factored(&'a dyn FactoredCurvature),
-}
-
-impl<'a> Restricted<'a> {
-    /// From the curvature of all `dim` coordinates, or of these coordinates alone.
-    pub fn new(
-        curvature: &Curvature<'a>,
-        indices: &[usize],
-        dim: usize,
-    ) -> Result<Self, SteinError> {
-        let (n, found) = curvature.shape();
-        let whole = found == dim;
-        if !whole && found != indices.len() {
-            return Err(SteinError::Shape {
-                what: "curvature of the selected coordinates",
-                found: vec![n, found],
-                expected: vec![n, indices.len()],
-            });
-        }
-        let take = |a: ArrayView2<'_, f64>| {
-            if whole {
-                a.select(Axis(1), indices)
-            } else {
-                a.to_owned()
-            }
-        };
-        Ok(match curvature {
-            Curvature::LowRank(low) => Self::LowRank {
-                rows: {
-                    let rows: Vec<_> = (0..n)
-                        .map(|p| take(low.rows.written_out(p).view()))
-                        .collect();
-                    let mut stacked = Array3::zeros((n, low.rows.count(), indices.len()));
-                    for (mut out, rows) in stacked.outer_iter_mut().zip(&rows) {
-                        out.assign(rows);
-                    }
-                    stacked
-                },
-                weight: low.weight,
-                shift: low.shift,
-            },
-            Curvature::Diagonal(h) => Self::Diagonal(take(h.view())),
-            Curvature::Dense(h) if whole => {
-                Self::Dense(h.select(Axis(1), indices).select(Axis(2), indices))
-            }
-            Curvature::Dense(h) => Self::Dense(h.to_owned()),
-            Curvature::Factored(f) if !whole || indices.len() == dim => Self::Factored(*f),
-            Curvature::Factored(_) => {
-                return Err(SteinError::Shape {
-                    what: "factored curvature, which the target has to restrict itself,",
-                    found: vec![n, dim],
-                    expected: vec![n, indices.len()],
-                });
-            }
-        })
-    }
-
-    pub fn view(&self) -> Curvature<'_> {
-        match self {
-            Self::LowRank {
-                rows,
-                weight,
-                shift,
-            } => Curvature::LowRank(LowRank {
-                rows,
-                weight: *weight,
-                shift: *shift,
-            }),
-            Self::Diagonal(h) => Curvature::Diagonal(h.view()),
-            Self::Dense(h) => Curvature::Dense(h.view()),
-            Self::Factored(f) => Curvature::Factored(*f),
-        }
+/// The target's curvature of these coordinates: all of it, where the target knows no others.
+///
+/// # Errors
+/// [`SteinError::Shape`] if it is neither that of all `dim` coordinates nor that of these alone.
+pub(crate) fn restrict<'a>(
+    curvature: &'a dyn ParticleOperators,
+    indices: &[usize],
+    dim: usize,
+) -> Result<Curvature<'a>, SteinError> {
+    match curvature.dim() {
+        found if found == indices.len() => Ok(Box::new(curvature)),
+        found if found == dim => Ok(curvature.restrict(indices)),
+        found => Err(SteinError::Shape {
+            what: "curvature of the selected coordinates",
+            found: vec![curvature.particles(), found],
+            expected: vec![curvature.particles(), indices.len()],
+        }),
     }
 }

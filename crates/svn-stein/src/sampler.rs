@@ -8,18 +8,20 @@
 mod evaluate;
 mod newton;
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 
 use crate::diagnostics::{Summary, centre_into};
 use crate::error::SteinError;
 use crate::field::{FieldNorms, svgd_into, wgd_into};
 use crate::gram::{KernelGram, KernelSettings};
 use crate::info::{Info, KernelHealth};
-use crate::method::Method;
+use crate::method::{Method, Newton, StepControl};
 use crate::rate::Moments;
-use crate::state::{State, check_particles};
+use crate::slope::Slope;
+use crate::state::{State, check_particles, largest};
 use crate::system::{Scratch, SolveInfo};
-use crate::target::{Curvature, Curved};
+use crate::target::Curved;
+use svn_linalg::ParticleOperators;
 
 /// Rejected steps in a row after which a run gives up.
 const STUCK: usize = 60;
@@ -43,6 +45,8 @@ struct Workspace {
     trial_log_density: Array1<f64>,
     gram: KernelGram,
     scratch: Scratch,
+    /// Whether the target shows other data in the next step.
+    stochastic: bool,
 }
 
 impl Workspace {
@@ -56,6 +60,7 @@ impl Workspace {
             trial_log_density: Array1::zeros(n),
             gram: KernelGram::new(n, d),
             scratch: Scratch::default(),
+            stochastic: false,
         }
     }
 }
@@ -109,6 +114,7 @@ impl Sampler {
             .method
             .newton()
             .map_or(0.0, |newton| newton.damping.initial());
+        let size = largest(particles.view()).max(1.0);
         Ok(State {
             anchor: particles.clone(),
             particles,
@@ -118,6 +124,8 @@ impl Sampler {
             damping,
             backoff: 1.0,
             rejections: 0,
+            slope: Slope::new(),
+            size,
         })
     }
 
@@ -137,6 +145,7 @@ impl Sampler {
     ) -> Result<Info, SteinError> {
         self.prepare(state, target.dim())?;
         target.next_batch()?;
+        self.workspace.stochastic = target.is_stochastic();
         let mut rejected = Vec::new();
         let mut proposal = self.evaluate(state, target, &mut rejected)?;
         if state.rejections >= STUCK {
@@ -150,6 +159,7 @@ impl Sampler {
         let gain = self.assess(state, target, &mut proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
         state.step += 1;
+        held(state)?;
         let ws = &mut self.workspace;
         // `alpha` is free by now.
         centre_into(state.anchor.view(), &mut ws.alpha);
@@ -227,7 +237,7 @@ impl Sampler {
     fn propose(
         &mut self,
         state: &mut State,
-        curvature: Option<&Curvature<'_>>,
+        curvature: Option<&dyn ParticleOperators>,
     ) -> Result<Proposal, SteinError> {
         let ws = &mut self.workspace;
         let required = |what| curvature.ok_or(SteinError::CurvatureRequired { what });
@@ -314,13 +324,22 @@ impl Sampler {
 }
 
 impl Workspace {
+    /// Step control in force: noise of a batch or of the method would be taken for overshoot.
+    fn control(&self, newton: &Newton, noise: bool) -> StepControl {
+        if noise || self.stochastic {
+            StepControl::Fixed
+        } else {
+            newton.control
+        }
+    }
+
     /// SVGD field into `direction`.
     fn svgd(
         &mut self,
         kernel: &KernelSettings,
         temper: f64,
         state: &State,
-        curvature: Option<&Curvature<'_>>,
+        curvature: Option<&dyn ParticleOperators>,
     ) -> Result<FieldNorms, SteinError> {
         self.gram
             .update(kernel, state.particles.view(), curvature)?;
@@ -332,5 +351,22 @@ impl Workspace {
             repulsion,
             out,
         ))
+    }
+}
+
+/// Growth of the largest coordinate from which on particles count as lost.
+const LOST: f64 = 1e8;
+
+/// Whether the density holds all particles.
+fn held(state: &State) -> Result<(), SteinError> {
+    let bound = LOST * state.size;
+    let lost = |p: &usize| largest(state.particles.slice(s![*p..=*p, ..])) > bound;
+    match (0..state.particles.nrows()).find(lost) {
+        Some(particle) => Err(SteinError::Diverged {
+            particle,
+            size: largest(state.particles.slice(s![particle..=particle, ..])),
+            start: state.size,
+        }),
+        None => Ok(()),
     }
 }

@@ -20,6 +20,10 @@ impl<T: Score> Score for ScoreOnly<T> {
         self.0.next_batch()
     }
 
+    fn is_stochastic(&self) -> bool {
+        self.0.is_stochastic()
+    }
+
     fn score_into(
         &mut self,
         particles: ArrayView2<'_, f64>,

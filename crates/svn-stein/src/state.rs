@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::SteinError;
 use crate::finite::first_non_finite;
 use crate::rate::Moments;
+use crate::slope::Slope;
 
 /// Particles and the memory of the method, serialisable.
 ///
@@ -24,6 +25,9 @@ pub struct State {
     /// Factor on the rate after rejected steps.
     pub(crate) backoff: f64,
     pub(crate) rejections: usize,
+    pub(crate) slope: Slope,
+    /// Largest coordinate at the start, at least one.
+    pub(crate) size: f64,
 }
 
 impl State {
@@ -92,4 +96,9 @@ pub(crate) fn check_particles(particles: ArrayView2<'_, f64>) -> Result<(), Stei
         }),
         None => Ok(()),
     }
+}
+
+/// Largest absolute coordinate.
+pub(crate) fn largest(particles: ArrayView2<'_, f64>) -> f64 {
+    particles.iter().fold(0.0, |size, x| size.max(x.abs()))
 }

@@ -134,7 +134,7 @@ fn bad_settings_and_inputs_are_typed_errors() {
     );
     let bad = Newton {
         trust_region: Some(0.0),
-        ..Newton::default()
+        ..Newton::plain()
     };
     assert_eq!(setting(Method::Svn(bad)), "trust_region");
     let bad = Newton {
@@ -143,11 +143,11 @@ fn bad_settings_and_inputs_are_typed_errors() {
             min: 2.0,
             max: 3.0,
         },
-        ..Newton::default()
+        ..Newton::plain()
     };
     assert_eq!(setting(Method::Svn(bad)), "damping.adaptive.initial");
 
-    let mut sampler = Sampler::new(Method::Svn(Newton::default())).unwrap();
+    let mut sampler = Sampler::new(Method::Svn(Newton::plain())).unwrap();
     assert!(matches!(
         sampler.init(Array2::zeros((0, 3)), 0),
         Err(SteinError::Empty { .. })
@@ -176,7 +176,7 @@ fn the_driver_stops_for_each_of_its_reasons() {
             kernel: Kernel::Delta,
             ..KernelSettings::default()
         },
-        ..Newton::default()
+        ..Newton::plain()
     });
     let mut sampler = Sampler::new(method).unwrap();
     let start = normals(1, (3, 3));

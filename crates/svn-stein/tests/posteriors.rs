@@ -45,7 +45,7 @@ fn newton_finds_gaussians_of_any_condition_within_fifteen_steps() {
             let settings = Newton {
                 coupling: Coupling::BlockRepulsion,
                 rate: Rate::cosine(1.0, 15),
-                ..Newton::default()
+                ..Newton::plain()
             };
             let mut sampler = Sampler::new(Method::Svn(settings)).unwrap();
             // Ten standard deviations of the widest direction off, spread by one.
@@ -91,7 +91,7 @@ fn newton(coupling: Coupling, rate: f64) -> Newton {
         ridge: 1e-2,
         trust_region: Some(2.0),
         damping: Damping::Constant(0.1),
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 
@@ -112,7 +112,7 @@ fn particles_represent_the_double_banana() {
         coupling: Coupling::BlockDiagonal,
         lift: Lift::Particle,
         damping: Damping::Constant(3.0),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let gram = Newton {
         kernel,
@@ -188,7 +188,7 @@ fn ssvn_samples_the_hybrid_rosenbrock() {
         rate: Rate::constant(0.05),
         ridge: 0.1,
         damping: Damping::Constant(0.3),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let mut sampler = Sampler::new(Method::Ssvn(settings)).unwrap();
     let mut state = sampler.init(normals(5, (20, 2)), 7).unwrap();

@@ -56,7 +56,7 @@ proptest! {
         let (n, d) = x.dim();
         let (_, curvature) = curvatures(1, n, d).swap_remove(which);
         let mut gram = KernelGram::new(n, d);
-        gram.update(&settings, x.view(), Some(&curvature.view())).unwrap();
+        gram.update(&settings, x.view(), Some(curvature.view())).unwrap();
         prop_assert!(gram.bandwidth() > 0.0 && gram.bandwidth().is_finite());
         prop_assert!(gram.kernel().iter().all(|k| (0.0..=1.0).contains(k)));
         let (eigenvalues, _) = gram.kernel().to_owned().eigh(UPLO::Lower).unwrap();
@@ -85,7 +85,7 @@ proptest! {
         let x = normals(seed, (n, d));
         let (_, curvature) = curvatures(seed ^ 5, n, d).swap_remove(which);
         let mut gram = KernelGram::new(n, d);
-        gram.update(&settings, x.view(), Some(&curvature.view())).unwrap();
+        gram.update(&settings, x.view(), Some(curvature.view())).unwrap();
         let system = SvnSystem::new(gram.view(), curvature.view(), coupling, 0.1, 1e-6).unwrap();
         let (eigenvalues, _) = system.assemble().unwrap().eigh(UPLO::Lower).unwrap();
         prop_assert!(eigenvalues[0] > 0.0, "{eigenvalues}");

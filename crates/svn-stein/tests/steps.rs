@@ -92,7 +92,7 @@ impl Curved for Walled {
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
         self.curvature = Array2::from_elem(particles.dim(), 0.1);
-        Ok(Curvature::Diagonal(self.curvature.view()))
+        Ok(Box::new(DiagonalMatrices::new(self.curvature.view())))
     }
 }
 
@@ -106,7 +106,7 @@ fn a_step_to_where_the_target_is_not_finite_is_taken_back() {
     let base = Newton {
         kernel: independent,
         rate: Rate::constant(0.02),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let adaptive = Damping::Adaptive {
         initial: 1e-3,
@@ -250,7 +250,7 @@ fn ll_svn_is_svgd_outside_and_newton_inside() {
                 .broadcast((particles.nrows(), diagonal.len()))
                 .unwrap()
                 .to_owned();
-            Ok(Curvature::Diagonal(self.2.view()))
+            Ok(Box::new(DiagonalMatrices::new(self.2.view())))
         }
     }
     let start = normals(31, (4, 3));
@@ -361,7 +361,7 @@ impl Curved for Quartic {
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
         self.0 = particles.mapv(|x| 0.12 * x * x);
-        Ok(Curvature::Diagonal(self.0.view()))
+        Ok(Box::new(DiagonalMatrices::new(self.0.view())))
     }
 }
 
@@ -378,7 +378,7 @@ fn adaptive_damping_backtracks_and_converges_on_an_underestimated_curvature() {
             kernel: Kernel::Delta,
             ..KernelSettings::default()
         },
-        ..Newton::default()
+        ..Newton::plain()
     };
     let mut sampler = Sampler::new(Method::Svn(settings)).unwrap();
     let mut state = sampler.init(array![[1.0], [-2.0]], 0).unwrap();
@@ -425,7 +425,7 @@ impl Curved for Swirl {
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
         self.0 = Array2::from_elem(particles.dim(), 0.01);
-        Ok(Curvature::Diagonal(self.0.view()))
+        Ok(Box::new(DiagonalMatrices::new(self.0.view())))
     }
 }
 
@@ -446,7 +446,7 @@ fn exact_coupling_takes_descent_directions_only() {
             coupling: Coupling::Exact,
             kernel: kernel.clone(),
             rate: Rate::constant(rate),
-            ..Newton::default()
+            ..Newton::plain()
         };
         let mut sampler = Sampler::new(Method::Svn(settings)).unwrap();
         let mut state = sampler.init(x.clone(), 0).unwrap();

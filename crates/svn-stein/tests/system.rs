@@ -6,8 +6,8 @@ use common::*;
 use ndarray::{Array1, Array2, array};
 use ndarray_linalg::{Eigh, Solve, UPLO};
 use svn_stein::{
-    Bandwidth, Component, Coupling, Curvature, Kernel, KernelGram, KernelSettings, LowRank, Metric,
-    Scratch, SolveRoute, SolveStatus, Solver, SvnSystem,
+    Bandwidth, Component, Coupling, Curvature, Kernel, KernelGram, KernelSettings, Metric, Scratch,
+    SolveRoute, SolveStatus, Solver, SvnSystem,
 };
 
 const RIDGE: f64 = 1e-6;
@@ -54,9 +54,9 @@ fn kernel_gradient_is_the_finite_difference_for_every_kernel_metric_and_curvatur
                         bandwidth,
                     };
                     let mut gram = KernelGram::new(n, d);
-                    gram.update(&settings, x.view(), Some(&curvature.view()))
+                    gram.update(&settings, x.view(), Some(curvature.view()))
                         .unwrap();
-                    let m = metric_matrix(metric, &curvature.dense(), d);
+                    let m = metric_matrix(metric, &curvature.matrices(), d);
                     let h = gram.bandwidth();
                     for p in 0..n {
                         for q in (0..n).filter(|&q| q != p) {
@@ -105,9 +105,9 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
                         bandwidth,
                     };
                     let mut gram = KernelGram::new(n, d);
-                    gram.update(&settings, x.view(), Some(&curvature.view()))
+                    gram.update(&settings, x.view(), Some(curvature.view()))
                         .unwrap();
-                    let hessians = curvature.dense();
+                    let hessians = curvature.matrices();
                     let m = metric_matrix(metric, &hessians, d);
                     let reference = Reference::new(&settings, gram.bandwidth(), &m, x.view());
                     for coupling in COUPLINGS {
@@ -271,12 +271,12 @@ fn exact_coupling_is_the_second_variation_of_the_kl_divergence() {
     let x = normals(5, (n, d));
     let precision = array![[2.0, 0.6], [0.6, 1.1]];
     let hessians = vec![precision.clone(); n];
-    let owned = Owned::Dense(ndarray::stack(ndarray::Axis(0), &vec![precision.view(); n]).unwrap());
+    let owned = Owned::dense(ndarray::stack(ndarray::Axis(0), &vec![precision.view(); n]).unwrap());
     for kernel in [Kernel::Rbf, Kernel::Imq] {
         for metric in METRICS {
             let settings = settings(kernel.clone(), metric);
             let mut gram = KernelGram::new(n, d);
-            gram.update(&settings, x.view(), Some(&owned.view()))
+            gram.update(&settings, x.view(), Some(owned.view()))
                 .unwrap();
             let (h, m) = (gram.bandwidth(), metric_matrix(metric, &hessians, d));
             let value = |a: &Array1<f64>, b: &Array1<f64>| kernel_value(&kernel, h, &m, a, b);
@@ -350,7 +350,7 @@ fn exact_coupling_is_the_second_variation_of_the_kl_divergence() {
 fn exact_coupling_is_indefinite_for_close_particles_and_is_never_sent_to_cg() {
     let n = 3;
     let x = array![[0.0, 0.0], [1.0, 0.2], [0.3, 1.1]];
-    let curvature = Owned::Diagonal(Array2::from_elem((n, 2), 1e-3));
+    let curvature = Owned::diagonal(Array2::from_elem((n, 2), 1e-3));
     let settings = KernelSettings {
         kernel: Kernel::Rbf,
         metric: Metric::Identity,
@@ -402,8 +402,7 @@ fn low_rank_without_rows_or_weight_is_the_shift() {
         .unwrap();
     for coupling in COUPLINGS {
         let solve = |curvature: Curvature<'_>| {
-            let system =
-                SvnSystem::new(gram.view(), curvature.reborrow(), coupling, 0.1, RIDGE).unwrap();
+            let system = SvnSystem::new(gram.view(), &*curvature, coupling, 0.1, RIDGE).unwrap();
             let mut alpha = Array2::zeros((n, d));
             system
                 .solve_into(
@@ -415,9 +414,9 @@ fn low_rank_without_rows_or_weight_is_the_shift() {
                 .unwrap();
             alpha
         };
-        let expected = solve(Curvature::Diagonal(diagonal.view()));
+        let expected = solve(Box::new(DiagonalMatrices::new(diagonal.view())));
         for (rows, weight) in [(&empty, 1.0), (&zero, 1.0), (&full, 0.0)] {
-            let found = solve(Curvature::LowRank(LowRank {
+            let found = solve(Box::new(LowRank {
                 rows,
                 weight,
                 shift: 0.7,
@@ -440,7 +439,7 @@ fn kept_scratch_gives_the_same_solution_as_fresh_memory() {
         gram.update(
             &settings(Kernel::Rbf, Metric::Curvature),
             x.view(),
-            Some(&curvature.view()),
+            Some(curvature.view()),
         )
         .unwrap();
         for coupling in COUPLINGS {

@@ -30,7 +30,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
             let mut sampler = Sampler::new(Method::Svn(Newton {
                 coupling,
                 kernel,
-                ..Newton::default()
+                ..Newton::plain()
             }))
             .unwrap();
             let mut state = sampler.init(start.clone(), 0).unwrap();

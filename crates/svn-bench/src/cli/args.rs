@@ -147,7 +147,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "VALUE", value_parser = positive)]
     prior_precision: Option<f64>,
 
-    /// Curvature: full, diag or kfac
+    /// Curvature: full, diag, kfac or ekfac
     #[arg(long, value_name = "NAME")]
     hessian: Option<Hessian>,
 

@@ -127,7 +127,7 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "VALUE", value_parser = positive)]
     prior_precision: Option<f64>,
 
-    /// Curvature: full (for ll-svn), diag or kfac [default: diag for svn, kfac for ll-svn]
+    /// Curvature: full (for ll-svn), diag, kfac or ekfac [default: diag for svn, kfac for ll-svn]
     #[arg(long, value_name = "NAME")]
     hessian: Option<Hessian>,
 

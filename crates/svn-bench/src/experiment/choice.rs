@@ -58,6 +58,8 @@ choice! {
         Diag = "diag",
         /// Kronecker-factored blocks, one a layer.
         Kfac = "kfac",
+        /// The exact diagonal in the eigenbases of these blocks.
+        Ekfac = "ekfac",
     }
 }
 choice! {

@@ -243,7 +243,7 @@ impl Case {
             solver: second.solver,
             damping: Damping::Constant(20.0),
             trust_region: Some(0.1 * self.problem.rows as f64),
-            ..Newton::default()
+            ..Newton::plain()
         };
         match second.curvature.part {
             CurvaturePart::LastLayer => Method::LlSvn {
@@ -262,6 +262,7 @@ impl SecondOrder {
         match self.curvature.family {
             CurvatureFamily::Diag => "diag",
             CurvatureFamily::Kfac => "kfac",
+            CurvatureFamily::Ekfac => "ekfac",
             _ => "full",
         }
     }

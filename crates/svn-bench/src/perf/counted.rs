@@ -3,19 +3,18 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ndarray::{Array1, ArrayView2, ArrayViewMut2};
-use svn_linalg::{Factor, FactorError, LinearOperator, SelfAdjoint};
-use svn_models::stein::FactoredCurvature;
+use svn_linalg::{Factor, FactorError, LinearOperator, ParticleOperators, SelfAdjoint};
 
 /// The same curvature with counters.
 #[derive(Debug)]
 pub(super) struct Counted<'a> {
-    inner: &'a dyn FactoredCurvature,
+    inner: &'a dyn ParticleOperators,
     columns: AtomicUsize,
     factors: AtomicUsize,
 }
 
 impl<'a> Counted<'a> {
-    pub fn new(inner: &'a dyn FactoredCurvature) -> Self {
+    pub fn new(inner: &'a dyn ParticleOperators) -> Self {
         Self {
             inner,
             columns: AtomicUsize::new(0),
@@ -32,7 +31,7 @@ impl<'a> Counted<'a> {
     }
 }
 
-impl FactoredCurvature for Counted<'_> {
+impl ParticleOperators for Counted<'_> {
     fn particles(&self) -> usize {
         self.inner.particles()
     }
@@ -55,6 +54,10 @@ impl FactoredCurvature for Counted<'_> {
 
     fn diagonal(&self, particle: usize) -> Array1<f64> {
         self.inner.diagonal(particle)
+    }
+
+    fn factor_size(&self) -> usize {
+        self.inner.factor_size()
     }
 }
 

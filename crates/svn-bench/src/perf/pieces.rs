@@ -13,9 +13,10 @@
 use std::time::Instant;
 
 use ndarray::{Array1, Array2, Axis};
+use svn_linalg::ParticleOperators;
 use svn_models::stein::{
-    Curvature, Curved, KernelGram, KernelView, Method, Newton, Score, Scratch, SvnSystem,
-    effective_dimension, kernel_stein_discrepancy, svgd_into,
+    Curved, KernelGram, KernelView, Method, Newton, Score, Scratch, SvnSystem, effective_dimension,
+    kernel_stein_discrepancy, svgd_into,
 };
 
 use super::counted::Counted;
@@ -111,13 +112,13 @@ pub(super) fn measure(rig: &mut Rig, repeats: usize) -> Result<Pieces, PerfError
                         arrays.score.view_mut(),
                     )
                     .map_err(PerfError::target(&rig.id, "curvature"))?;
-                let counted = match &curvature {
-                    Curvature::Factored(inner) => Some(Counted::new(*inner)),
-                    _ => None,
+                let counted = match curvature.low_rank() {
+                    None => Some(Counted::new(&*curvature)),
+                    Some(_) => None,
                 };
-                let curvature = match &counted {
-                    Some(counted) => Curvature::Factored(counted),
-                    None => curvature,
+                let curvature: &dyn ParticleOperators = match &counted {
+                    Some(counted) => counted,
+                    None => &*curvature,
                 };
                 let damping = rig.state.damping();
                 arrays
@@ -172,13 +173,13 @@ impl Arrays {
         &mut self,
         (newton, part, damping): (&Newton, Option<&[usize]>, f64),
         particles: &Array2<f64>,
-        curvature: Curvature<'_>,
+        curvature: &dyn ParticleOperators,
         times: &mut Times,
         forget: impl FnOnce() -> Option<(usize, usize)>,
     ) -> Result<(), svn_models::stein::SteinError> {
         let start = Instant::now();
         let whole = part.is_none();
-        let metric = whole.then_some(&curvature);
+        let metric = whole.then_some(curvature);
         self.gram.update(&newton.kernel, particles.view(), metric)?;
         self.field();
         times.kernel.push(elapsed_ms(start));
@@ -186,14 +187,12 @@ impl Arrays {
         let start = Instant::now();
         let mut solve = |kernel, field, out| {
             let (damping, ridge) = (damping, newton.ridge);
-            SvnSystem::new(
-                kernel,
-                curvature.reborrow(),
-                newton.coupling,
-                damping,
-                ridge,
-            )?
-            .solve_into(field, newton.solver, &mut self.scratch, out)
+            SvnSystem::new(kernel, curvature, newton.coupling, damping, ridge)?.solve_into(
+                field,
+                newton.solver,
+                &mut self.scratch,
+                out,
+            )
         };
         match part {
             None => solve(self.gram.view(), self.field.view(), self.alpha.view_mut())?,

@@ -1,10 +1,10 @@
 //! The diagonal of the curvature, `h_p = Σ_i Σ_j (S_iᵀ J_i)²_j` elementwise.
 
-use ndarray::{Array2, ArrayView2};
-use svn_linalg::{Diagonal, Factor, FactorizeDamped, SelfAdjoint};
+use ndarray::{Array2, OwnedRepr};
+use svn_linalg::DiagonalMatrices;
 use tch::{Kind, Tensor};
 
-use super::{Accumulate, AccumulatedSums, ParticleCurvature, check_decay, copy_of, scale};
+use super::{Accumulate, AccumulatedSums, check_decay, copy_of, scale};
 use crate::moments::squared_gradients;
 use crate::subject::{Subject, check_layer_finite};
 use crate::{Linearization, Result, convert};
@@ -98,74 +98,20 @@ impl Accumulate for DiagAccumulator {
         })
     }
 
-    fn finish_for(self, rows: f64) -> Result<Diag> {
-        let diagonal: Array2<f64> = convert::array(&self.sum)?;
-        Ok(Diag {
-            diagonal: diagonal * scale(rows, self.samples)?,
-            subject: self.subject,
-        })
-    }
-}
-
-impl DiagAccumulator {
-    /// Copies of the sums, for a checkpoint.
-    ///
-    /// # Errors
-    /// libtorch's.
-    pub fn sums(&self) -> Result<AccumulatedSums> {
+    fn sums(&self) -> Result<AccumulatedSums> {
         AccumulatedSums::new(self.samples, [&self.sum])
     }
 
-    /// Put back what [`Self::sums`] gave.
-    ///
-    /// # Errors
-    /// [`CurvatureError::Shape`](crate::CurvatureError::Shape) for sums of another network or number of particles.
-    pub fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
+    fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
         self.samples = sums.copy_to(&mut [&mut self.sum])?;
         Ok(())
     }
-}
 
-/// The exact diagonal of the curvature of all particles.
-#[derive(Debug, Clone)]
-pub struct Diag {
-    diagonal: Array2<f64>,
-    subject: Subject,
-}
-
-impl Diag {
-    /// `h`, `N × d`, without prior.
-    pub fn diagonal(&self) -> ArrayView2<'_, f64> {
-        self.diagonal.view()
-    }
-
-    /// `diag(h_p)`.
-    ///
-    /// # Errors
-    /// No such particle.
-    pub fn diagonal_operator(&self, particle: usize) -> Result<Diagonal> {
-        self.subject.check_particle(particle)?;
-        Ok(Diagonal::new(self.diagonal.row(particle).to_owned())?)
+    fn finish_for(self, rows: f64) -> Result<Diag> {
+        let diagonal: Array2<f64> = convert::array(&self.sum)?;
+        Ok(Diag::new(diagonal * scale(rows, self.samples)?))
     }
 }
 
-impl ParticleCurvature for Diag {
-    fn particles(&self) -> usize {
-        self.subject.particles
-    }
-
-    fn dim(&self) -> usize {
-        self.subject.dim()
-    }
-
-    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>> {
-        Ok(Box::new(self.diagonal_operator(particle)?))
-    }
-
-    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
-        Ok(Box::new(
-            self.diagonal_operator(particle)?
-                .factorize_damped(damping)?,
-        ))
-    }
-}
+/// The exact diagonal of the curvature of all particles, without prior.
+pub type Diag = DiagonalMatrices<OwnedRepr<f64>>;

@@ -14,15 +14,17 @@
 use std::sync::Arc;
 
 use ndarray::{Array3, Axis};
-use svn_linalg::{BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint};
+use svn_linalg::KroneckerEigen;
 use tch::{Kind, Tensor};
 
-use super::{Accumulate, Homogeneous, Kfac, ParticleCurvature, check_decay, copy_of, scale};
+use super::{
+    Accumulate, AccumulatedSums, KfacAccumulator, KroneckerCurvature, check_decay, copy_of, scale,
+};
 use crate::moments::{homogeneous, squared_gradients};
 use crate::subject::{Subject, check_layer_finite};
 use crate::{CurvatureError, Linearization, Result, convert};
 
-/// Collects [`Ekfac`] in the eigenbases of a [`Kfac`].
+/// Collects another spectrum in the eigenbases of a [`KroneckerCurvature`].
 #[derive(Debug)]
 pub struct EkfacAccumulator {
     subject: Subject,
@@ -41,14 +43,14 @@ struct Layer {
 }
 
 impl EkfacAccumulator {
-    /// Nothing yet, in the eigenbases of `kfac`, which the data of the first pass gave.
+    /// Nothing yet, in the eigenbases of `bases`, which the data of a first pass gave.
     ///
     /// # Errors
     /// libtorch's, such as running out of memory.
-    pub fn new(kfac: &Kfac) -> Result<Self> {
-        let subject = kfac.subject().clone();
+    pub fn new(bases: &KroneckerCurvature) -> Result<Self> {
+        let subject = bases.subject().clone();
         let layer = |index: usize| -> Result<Layer> {
-            let products: Vec<KroneckerEigen> = kfac.products(index).cloned().collect();
+            let products: Vec<KroneckerEigen> = bases.products(index).cloned().collect();
             let basis = |vectors: Vec<_>| -> Result<Tensor> {
                 let tensors = vectors
                     .into_iter()
@@ -73,13 +75,27 @@ impl EkfacAccumulator {
             subject,
             layers,
             samples: 0.0,
-            bases: Arc::clone(kfac.bases()),
+            bases: Arc::clone(bases.bases()),
         })
+    }
+
+    /// In new eigenbases, with what `past` has seen on their diagonal: the sums of an exponential average when its bases
+    /// are renewed.
+    ///
+    /// # Errors
+    /// libtorch's; `past` of another network, of other layers or particles.
+    pub fn with_past(bases: &KroneckerCurvature, past: &KfacAccumulator) -> Result<Self> {
+        let mut accumulator = Self::new(bases)?;
+        for (layer, spectra) in accumulator.layers.iter_mut().zip(past.spectra_in(bases)?) {
+            layer.sum = convert::tensor_on(spectra.view(), Kind::Double, layer.sum.device())?;
+        }
+        accumulator.samples = past.samples();
+        Ok(accumulator)
     }
 }
 
 impl Accumulate for EkfacAccumulator {
-    type Curvature = Ekfac;
+    type Curvature = KroneckerCurvature;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
         self.subject
@@ -125,7 +141,7 @@ impl Accumulate for EkfacAccumulator {
         Ok(())
     }
 
-    /// Both must stand in the same eigenbases, from one [`Kfac`] or its clones.
+    /// Both must stand in the same eigenbases, from one [`KroneckerCurvature`] or its clones.
     fn merge(&mut self, other: Self) -> Result<()> {
         self.subject.check_same("accumulator", &other.subject)?;
         if !Arc::ptr_eq(&self.bases, &other.bases) {
@@ -159,73 +175,27 @@ impl Accumulate for EkfacAccumulator {
         })
     }
 
-    fn finish_for(self, rows: f64) -> Result<Ekfac> {
+    fn sums(&self) -> Result<AccumulatedSums> {
+        let sums = self.layers.iter().map(|layer| &layer.sum);
+        AccumulatedSums::new(self.samples, sums)
+    }
+
+    fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
+        let mut targets: Vec<&mut Tensor> = self.layers.iter_mut().map(|l| &mut l.sum).collect();
+        self.samples = sums.copy_to(&mut targets)?;
+        Ok(())
+    }
+
+    fn finish_for(self, rows: f64) -> Result<KroneckerCurvature> {
         let scale = scale(rows, self.samples)?;
-        let finish_layer = |layer: &Layer| -> Result<Vec<KroneckerEigen>> {
+        let mut products = vec![Vec::new(); self.subject.particles];
+        for layer in &self.layers {
             let spectra: Array3<f64> = convert::array(&layer.sum)?;
-            let pairs = layer.products.iter().zip(spectra.axis_iter(Axis(0)));
-            pairs
-                .map(|(product, spectrum)| Ok(product.with_spectrum(&spectrum * scale)?))
-                .collect()
-        };
-        let layers = self
-            .layers
-            .iter()
-            .map(finish_layer)
-            .collect::<Result<_>>()?;
-        Ok(Ekfac {
-            layers,
-            subject: self.subject,
-        })
-    }
-}
-
-/// Eigenvalue-corrected Kronecker-factored curvature of all particles.
-#[derive(Debug, Clone)]
-pub struct Ekfac {
-    /// By layer, then particle.
-    layers: Vec<Vec<KroneckerEigen>>,
-    subject: Subject,
-}
-
-impl Ekfac {
-    /// `H_p`: one block per layer, diagonal in a Kronecker eigenbasis.
-    ///
-    /// # Errors
-    /// No such particle.
-    pub fn blocks(&self, particle: usize) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
-        self.subject.check_particle(particle)?;
-        let blocks = self
-            .subject
-            .blocks()
-            .iter()
-            .zip(&self.layers)
-            .map(|(block, layer)| {
-                Homogeneous::new(
-                    layer[particle].clone(),
-                    block.outputs,
-                    block.fan_in,
-                    block.has_bias(),
-                )
-            });
-        Ok(BlockDiagonal::new(blocks.collect())?)
-    }
-}
-
-impl ParticleCurvature for Ekfac {
-    fn particles(&self) -> usize {
-        self.subject.particles
-    }
-
-    fn dim(&self) -> usize {
-        self.subject.dim()
-    }
-
-    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>> {
-        Ok(Box::new(self.blocks(particle)?))
-    }
-
-    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
-        Ok(Box::new(self.blocks(particle)?.factorize_damped(damping)?))
+            let layers = layer.products.iter().zip(spectra.axis_iter(Axis(0)));
+            for (products, (product, spectrum)) in products.iter_mut().zip(layers) {
+                products.push(product.with_spectrum(&spectrum * scale)?);
+            }
+        }
+        KroneckerCurvature::new(self.subject, products, self.bases)
     }
 }

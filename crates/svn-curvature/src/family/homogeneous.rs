@@ -5,8 +5,10 @@
 //! flat: [ vec W | β ]        homogeneous: vec [ W β ]        both row-major, W: O × K
 //! ```
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
-use svn_linalg::{Factor, FactorError, FactorizeDamped, LinearOperator, SelfAdjoint};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use svn_linalg::{
+    Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator, SelfAdjoint,
+};
 
 /// An operator on `vec [W β]` acting on `[vec W | β]`; without bias the two are the same.
 #[derive(Debug, Clone)]
@@ -44,6 +46,21 @@ impl<A> Homogeneous<A> {
     /// The operator on `vec [W β]`.
     pub fn inner(&self) -> &A {
         &self.inner
+    }
+}
+
+impl Homogeneous<KroneckerEigen> {
+    /// Diagonal in the order of the flat vector, `(U∘U) Λ (V∘V)ᵀ`.
+    pub(super) fn diagonal(&self) -> Vec<f64> {
+        let (left, right) = self.inner.vectors();
+        let square = |x: &f64| x * x;
+        let entries = left
+            .map(square)
+            .dot(&self.inner.spectrum())
+            .dot(&right.map(square).t());
+        let weights = entries.slice(s![.., ..self.order.fan_in]);
+        let biases = entries.slice(s![.., self.order.fan_in..]);
+        weights.iter().chain(&biases).copied().collect()
     }
 }
 

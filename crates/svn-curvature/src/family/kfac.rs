@@ -16,21 +16,17 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array1, Array3, Axis};
-use svn_linalg::{
-    BlockDiagonal, Factor, FactorizeDamped, KroneckerEigen, SelfAdjoint, SymmetricEigen,
-};
+use ndarray::{Array1, Array3, ArrayView2, Axis};
+use svn_linalg::{KroneckerEigen, SymmetricEigen};
 use tch::{Kind, TchError, Tensor};
 
-use super::{
-    Accumulate, AccumulatedSums, Homogeneous, ParticleCurvature, check_decay, copy_of, scale,
-};
+use super::{Accumulate, AccumulatedSums, KroneckerCurvature, check_decay, copy_of, scale};
 use crate::affine::AffineBlock;
 use crate::moments::{homogeneous_second_moment, second_moment};
 use crate::subject::{Subject, check_layer_finite};
 use crate::{CurvatureError, Linearization, Result, convert};
 
-/// Collects [`Kfac`].
+/// Collects [`KroneckerCurvature`] with the spectrum of the product.
 #[derive(Debug)]
 pub struct KfacAccumulator {
     subject: Subject,
@@ -81,7 +77,7 @@ fn symmetric(moments: &Tensor) -> std::result::Result<Tensor, TchError> {
 }
 
 impl Accumulate for KfacAccumulator {
-    type Curvature = Kfac;
+    type Curvature = KroneckerCurvature;
 
     fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
         self.subject
@@ -141,26 +137,62 @@ impl Accumulate for KfacAccumulator {
         })
     }
 
-    fn finish_for(self, rows: f64) -> Result<Kfac> {
+    fn finish_for(self, rows: f64) -> Result<KroneckerCurvature> {
         let scale = scale(rows, self.samples)?;
-        let mut layers = Vec::with_capacity(self.moments.len());
+        let mut products = vec![Vec::new(); self.subject.particles];
         for (block, sums) in self.subject.blocks().iter().zip(&self.moments) {
-            let inputs: Array3<f64> = convert::array(&symmetric(&sums.inputs)?)?;
-            let cotangents: Array3<f64> = convert::array(&symmetric(&sums.cotangents)?)?;
-            let inputs = inputs / (self.samples * block.positions() as f64);
-            let cotangents = cotangents * scale;
-            layers.push(
-                (0..self.subject.particles)
-                    .map(|p| Layer::new(block, p, &inputs, &cotangents))
-                    .collect::<Result<_>>()?,
-            );
+            let (inputs, cotangents) = sums.factors(block, self.samples)?;
+            for (p, products) in products.iter_mut().enumerate() {
+                let a = eigen("A", p, block, &inputs)?;
+                let g = eigen("G", p, block, &(&cotangents * scale))?;
+                products.push(KroneckerEigen::from_eigen(&g, &a));
+            }
         }
-        Ok(Kfac {
-            layers,
-            subject: self.subject,
-            bases: Arc::new(()),
-        })
+        KroneckerCurvature::new(self.subject, products, Arc::new(()))
     }
+
+    fn sums(&self) -> Result<AccumulatedSums> {
+        let pairs = self.moments.iter();
+        AccumulatedSums::new(
+            self.samples,
+            pairs.flat_map(|sums| [&sums.inputs, &sums.cotangents]),
+        )
+    }
+
+    fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
+        let mut targets: Vec<&mut Tensor> = self
+            .moments
+            .iter_mut()
+            .flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents])
+            .collect();
+        self.samples = sums.copy_to(&mut targets)?;
+        Ok(())
+    }
+}
+
+impl Moments {
+    /// `A`, a mean over samples and positions, and `G`, a sum over samples: `N × K' × K'` and `N × O × O`.
+    fn factors(&self, block: &AffineBlock, samples: f64) -> Result<(Array3<f64>, Array3<f64>)> {
+        let inputs: Array3<f64> = convert::array(&symmetric(&self.inputs)?)?;
+        let cotangents: Array3<f64> = convert::array(&symmetric(&self.cotangents)?)?;
+        Ok((inputs / (samples * block.positions() as f64), cotangents))
+    }
+}
+
+fn eigen(
+    factor: &'static str,
+    particle: usize,
+    block: &AffineBlock,
+    moments: &Array3<f64>,
+) -> Result<SymmetricEigen> {
+    SymmetricEigen::factorize(moments.index_axis(Axis(0), particle)).map_err(|source| {
+        CurvatureError::Factor {
+            factor,
+            particle,
+            layer: block.label.clone(),
+            source,
+        }
+    })
 }
 
 impl KfacAccumulator {
@@ -172,176 +204,40 @@ impl KfacAccumulator {
         self.samples += samples;
         Ok(())
     }
-}
 
-impl KfacAccumulator {
-    /// Copies of the sums, for a checkpoint.
+    /// What was seen so far, as the product of the moments, on the diagonal in other eigenbases: `(uᵀ G u) (vᵀ A v)` for each
+    /// layer, `N × O × K'`; zeros where nothing was seen.
     ///
     /// # Errors
-    /// libtorch's.
-    pub fn sums(&self) -> Result<AccumulatedSums> {
-        let pairs = self.moments.iter();
-        AccumulatedSums::new(
-            self.samples,
-            pairs.flat_map(|sums| [&sums.inputs, &sums.cotangents]),
-        )
-    }
-
-    /// Put back what [`Self::sums`] gave.
-    ///
-    /// # Errors
-    /// [`CurvatureError::Shape`] for sums of another network or number of particles.
-    pub fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
-        let mut targets: Vec<&mut Tensor> = self
-            .moments
-            .iter_mut()
-            .flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents])
-            .collect();
-        self.samples = sums.copy_to(&mut targets)?;
-        Ok(())
-    }
-}
-
-/// One layer of one particle: the factors' eigenvalues, and the product in the eigenbasis.
-#[derive(Debug, Clone)]
-struct Layer {
-    inputs: Array1<f64>,
-    cotangents: Array1<f64>,
-    product: KroneckerEigen,
-}
-
-impl Layer {
-    fn new(
-        block: &AffineBlock,
-        particle: usize,
-        inputs: &Array3<f64>,
-        cotangents: &Array3<f64>,
-    ) -> Result<Self> {
-        let eigen = |factor, moments: &Array3<f64>| {
-            SymmetricEigen::factorize(moments.index_axis(Axis(0), particle)).map_err(|source| {
-                CurvatureError::Factor {
-                    factor,
-                    particle,
-                    layer: block.label.clone(),
-                    source,
+    /// Bases of another network, of other layers or particles.
+    pub(super) fn spectra_in(&self, bases: &KroneckerCurvature) -> Result<Vec<Array3<f64>>> {
+        self.subject.check_same("eigenbases", bases.subject())?;
+        let layers = self.subject.blocks().iter().zip(&self.moments).enumerate();
+        layers
+            .map(|(layer, (block, sums))| {
+                let sides = (block.outputs, block.homogeneous_fan_in());
+                let mut spectra = Array3::zeros((self.subject.particles, sides.0, sides.1));
+                if self.samples <= 0.0 {
+                    return Ok(spectra);
                 }
+                let (a, g) = sums.factors(block, self.samples)?;
+                for (p, product) in bases.products(layer).enumerate() {
+                    let (u, v) = product.vectors();
+                    let left = projected_diagonal(u, g.index_axis(Axis(0), p));
+                    let right = projected_diagonal(v, a.index_axis(Axis(0), p));
+                    spectra
+                        .index_axis_mut(Axis(0), p)
+                        .assign(&(left.insert_axis(Axis(1)) * right.insert_axis(Axis(0))));
+                }
+                Ok(spectra)
             })
-        };
-        let (inputs, cotangents) = (eigen("A", inputs)?, eigen("G", cotangents)?);
-        let product = KroneckerEigen::from_eigen(&cotangents, &inputs);
-        Ok(Self {
-            inputs: inputs.values().to_owned(),
-            cotangents: cotangents.values().to_owned(),
-            product,
-        })
-    }
-
-    /// `(G + √λ/π I) ⊗ (A + π√λ I)`, `π² = mean eigenvalue of A / that of G`.
-    fn balanced(&self, damping: f64) -> Result<KroneckerEigen> {
-        let mean = |values: &Array1<f64>| values.mean().unwrap_or(0.0);
-        let ratio = (mean(&self.inputs) / mean(&self.cotangents)).sqrt();
-        let pi = if ratio.is_finite() && ratio > 0.0 {
-            ratio
-        } else {
-            1.0
-        };
-        let left = (&self.cotangents + damping.sqrt() / pi).insert_axis(Axis(1));
-        let right = (&self.inputs + pi * damping.sqrt()).insert_axis(Axis(0));
-        Ok(self.product.with_spectrum(left * right)?)
+            .collect()
     }
 }
 
-/// Kronecker-factored curvature of all particles.
-#[derive(Debug, Clone)]
-pub struct Kfac {
-    /// By layer, then particle.
-    layers: Vec<Vec<Layer>>,
-    subject: Subject,
-    /// Shared by clones: one token for one set of eigenbases.
-    bases: Arc<()>,
-}
-
-impl Kfac {
-    /// `H_p`: one Kronecker product per layer, in its eigenbasis.
-    ///
-    /// # Errors
-    /// No such particle.
-    pub fn blocks(&self, particle: usize) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
-        self.blocks_with(particle, |layer| Ok(layer.product.clone()))
-    }
-
-    /// The π-balanced damping of Martens & Grosse, which damps the factors and so stays a Kronecker product:
-    /// `(G + √λ/π I) ⊗ (A + π√λ I)` per layer, `π² = (tr A / dim A) / (tr G / dim G)`. It exceeds `H_p + λ I`;
-    /// [`ParticleCurvature::factor`] damps exactly, at the same price. Factor the result with damping 0.
-    ///
-    /// # Errors
-    /// No such particle; a negative or non-finite damping.
-    pub fn balanced(
-        &self,
-        particle: usize,
-        damping: f64,
-    ) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
-        if !(damping.is_finite() && damping >= 0.0) {
-            let (name, range) = ("damping", "finite and non-negative");
-            return Err(CurvatureError::OutOfRange {
-                name,
-                range,
-                found: damping,
-            });
-        }
-        self.blocks_with(particle, |layer| layer.balanced(damping))
-    }
-
-    pub(super) fn bases(&self) -> &Arc<()> {
-        &self.bases
-    }
-
-    pub(super) fn subject(&self) -> &Subject {
-        &self.subject
-    }
-
-    /// The product of one layer, by particle.
-    pub(super) fn products(&self, layer: usize) -> impl Iterator<Item = &KroneckerEigen> {
-        self.layers[layer].iter().map(|layer| &layer.product)
-    }
-
-    fn blocks_with(
-        &self,
-        particle: usize,
-        product: impl Fn(&Layer) -> Result<KroneckerEigen>,
-    ) -> Result<BlockDiagonal<Homogeneous<KroneckerEigen>>> {
-        self.subject.check_particle(particle)?;
-        let blocks = self
-            .subject
-            .blocks()
-            .iter()
-            .zip(&self.layers)
-            .map(|(block, layer)| {
-                Ok(Homogeneous::new(
-                    product(&layer[particle])?,
-                    block.outputs,
-                    block.fan_in,
-                    block.has_bias(),
-                ))
-            });
-        Ok(BlockDiagonal::new(blocks.collect::<Result<Vec<_>>>()?)?)
-    }
-}
-
-impl ParticleCurvature for Kfac {
-    fn particles(&self) -> usize {
-        self.subject.particles
-    }
-
-    fn dim(&self) -> usize {
-        self.subject.dim()
-    }
-
-    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>> {
-        Ok(Box::new(self.blocks(particle)?))
-    }
-
-    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>> {
-        Ok(Box::new(self.blocks(particle)?.factorize_damped(damping)?))
-    }
+/// `uᵢᵀ M uᵢ` for the columns of `U`.
+fn projected_diagonal(u: ArrayView2<'_, f64>, matrix: ArrayView2<'_, f64>) -> Array1<f64> {
+    let image = matrix.dot(&u);
+    let pairs = u.columns().into_iter().zip(image.columns());
+    pairs.map(|(u, mu)| u.dot(&mu)).collect()
 }

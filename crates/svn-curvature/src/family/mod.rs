@@ -1,44 +1,43 @@
-//! Curvature families: what is kept of `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`, how it is collected, and the operators it gives.
+//! Curvature families that are sums of moments: what is kept of `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`, and how it is collected.
 //!
 //! ```text
-//! accumulate (a batch's linearisation and root)  →  finish  →  operator of a particle (svn-linalg)
+//! accumulate (a batch's linearisation and root)  →  finish  →  ParticleOperators (svn-linalg)
 //! ```
 //!
 //! | family | keeps of each particle | memory |
 //! |---|---|---|
-//! | [`Full`] | the rows `S_iᵀ J_i`; exact, low rank | rows × `d` |
 //! | [`Diag`] | the diagonal, exact | `d` |
-//! | [`Kfac`] | one Kronecker product per layer | `Σ (K² + O²)` |
-//! | [`Ekfac`] | the same eigenbases, exact diagonal in them | `Σ (K² + O² + K O)` |
+//! | KFAC, by [`KfacAccumulator`] | one Kronecker product per layer | `Σ (K² + O²)` |
+//! | EKFAC, by [`EkfacAccumulator`] | the same eigenbases, exact diagonal in them | `Σ (K² + O² + K O)` |
 //!
+//! The exact curvature is no sum of this size; it is kept batch by batch, see [`BatchSlots`](crate::BatchSlots).
 //! Each can be restricted to the last layer by [`Linearization::last_layer`]. Everything is a *sum* over the samples
 //! seen, however they are cut into batches; [`Accumulate::finish_for`] scales it to a data set of another size.
 //! Damping is no part of a curvature: it is given when a factor is made.
 
 mod diag;
 mod ekfac;
-mod full;
 mod homogeneous;
 mod kfac;
+mod kronecker;
 mod sums;
 
-use ndarray::Array2;
-use svn_linalg::{Factor, SelfAdjoint};
+use svn_linalg::ParticleOperators;
 use tch::Tensor;
 
 pub use diag::{Diag, DiagAccumulator};
-pub use ekfac::{Ekfac, EkfacAccumulator};
-pub use full::{Full, FullAccumulator};
+pub use ekfac::EkfacAccumulator;
 pub use homogeneous::{Homogeneous, HomogeneousFactor};
-pub use kfac::{Kfac, KfacAccumulator};
+pub use kfac::KfacAccumulator;
+pub use kronecker::KroneckerCurvature;
 pub use sums::AccumulatedSums;
 
 use crate::{CurvatureError, Linearization, Result};
 
 /// Collects a curvature over batches.
-pub trait Accumulate: Sized {
+pub trait Accumulate: std::fmt::Debug + Send + Sized {
     /// What comes out.
-    type Curvature: ParticleCurvature;
+    type Curvature: ParticleOperators + 'static;
 
     /// Adds one batch. On an error nothing was added.
     ///
@@ -73,6 +72,18 @@ pub trait Accumulate: Sized {
     /// libtorch's, such as running out of memory.
     fn try_clone(&self) -> Result<Self>;
 
+    /// Copies of the sums, for a checkpoint.
+    ///
+    /// # Errors
+    /// libtorch's.
+    fn sums(&self) -> Result<AccumulatedSums>;
+
+    /// Put back what [`Self::sums`] gave.
+    ///
+    /// # Errors
+    /// [`CurvatureError::Shape`] for sums of another network or number of particles.
+    fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()>;
+
     /// The curvature of a data set of `rows` samples, of which the samples seen stand for all.
     ///
     /// # Errors
@@ -86,35 +97,6 @@ pub trait Accumulate: Sized {
     fn finish(self) -> Result<Self::Curvature> {
         let samples = self.samples();
         self.finish_for(samples)
-    }
-}
-
-/// A positive semi-definite `d × d` matrix for each of `N` particles.
-pub trait ParticleCurvature {
-    /// `N`.
-    fn particles(&self) -> usize;
-
-    /// `d`.
-    fn dim(&self) -> usize;
-
-    /// `H_p` as an operator, without damping.
-    ///
-    /// # Errors
-    /// No such particle.
-    fn operator(&self, particle: usize) -> Result<Box<dyn SelfAdjoint + '_>>;
-
-    /// A factor of `H_p + damping · I`, for solves and for draws.
-    ///
-    /// # Errors
-    /// No such particle; a damping that leaves the matrix singular.
-    fn factor(&self, particle: usize, damping: f64) -> Result<Box<dyn Factor + '_>>;
-
-    /// `H_p` itself, `d × d`: for small `d` and on request only.
-    ///
-    /// # Errors
-    /// No such particle.
-    fn dense(&self, particle: usize) -> Result<Array2<f64>> {
-        Ok(self.operator(particle)?.to_dense())
     }
 }
 

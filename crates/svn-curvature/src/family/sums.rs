@@ -6,7 +6,7 @@ use tch::{Kind, Tensor};
 
 use crate::{CurvatureError, Result, convert};
 
-/// What [`DiagAccumulator`](crate::DiagAccumulator) or [`KfacAccumulator`](crate::KfacAccumulator) has collected.
+/// What an [accumulator](crate::Accumulate) has collected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AccumulatedSums {
     samples: f64,

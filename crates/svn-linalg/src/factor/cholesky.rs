@@ -7,7 +7,7 @@
 //! LAPACK accepts a rank-deficient matrix whenever rounding happens to leave a positive pivot, and the solve is then
 //! garbage. Here a pivot counts only if `L_ii² > n ε A_ii`, a test that scaling of rows and columns does not change.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::{Factor, FactorError, FactorizeDamped};
 use crate::blas::{Triangle, cholesky_lower, solve_lower};
@@ -251,6 +251,12 @@ impl Factor for Cholesky {
     fn inverse_sqrt_into(&self, z: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         out.assign(&z);
         solve_lower(self.lower.view(), Triangle::Transposed, &mut out);
+    }
+
+    fn inverse_quadratic(&self, x: ArrayView2<'_, f64>) -> Array1<f64> {
+        let mut half = x.t().as_standard_layout().into_owned();
+        solve_lower(self.lower.view(), Triangle::Lower, &mut half.view_mut());
+        half.map_axis(Axis(0), |column| column.dot(&column))
     }
 
     fn log_det(&self) -> f64 {

@@ -19,21 +19,29 @@ pub struct ScaledFactor<F> {
     inner: F,
 }
 
-impl<A: FactorizeDamped> FactorizeDamped for Scaled<A> {
-    type Factor = ScaledFactor<A::Factor>;
-
-    fn factorize_damped(&self, damping: f64) -> Result<Self::Factor, FactorError> {
-        let factor = self.factor();
-        if factor <= 0.0 {
+impl<F: Factor> ScaledFactor<F> {
+    /// `factor · A` of the factored `A`.
+    ///
+    /// # Errors
+    /// [`InputError::OutOfRange`] unless the factor is positive and finite.
+    pub fn new(factor: f64, inner: F) -> Result<Self, InputError> {
+        if !(factor.is_finite() && factor > 0.0) {
             return Err(InputError::OutOfRange {
                 name: "factor of a scaled operator",
                 range: "positive to be factored",
                 value: factor,
-            }
-            .into());
+            });
         }
-        let inner = self.operator().factorize_damped(damping / factor)?;
-        Ok(ScaledFactor { factor, inner })
+        Ok(Self { factor, inner })
+    }
+}
+
+impl<A: FactorizeDamped> FactorizeDamped for Scaled<A> {
+    type Factor = ScaledFactor<A::Factor>;
+
+    fn factorize_damped(&self, damping: f64) -> Result<Self::Factor, FactorError> {
+        let inner = self.operator().factorize_damped(damping / self.factor());
+        Ok(ScaledFactor::new(self.factor(), inner?)?)
     }
 }
 

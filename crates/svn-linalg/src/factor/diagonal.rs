@@ -1,6 +1,6 @@
 //! Factor of a diagonal matrix: its entries.
 
-use ndarray::{Array1, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2};
 
 use super::{Factor, FactorError, FactorizeDamped};
 use crate::input::check_non_negative;
@@ -12,12 +12,13 @@ pub struct DiagonalFactor {
     inverse: Array1<f64>,
 }
 
-impl FactorizeDamped for Diagonal {
-    type Factor = DiagonalFactor;
-
-    fn factorize_damped(&self, damping: f64) -> Result<DiagonalFactor, FactorError> {
+impl DiagonalFactor {
+    /// Factor `diag(entries) + damping · I`.
+    ///
+    /// # Errors
+    /// [`FactorError::NotPositive`] with the first entry that is not positive after damping.
+    pub fn new(entries: ArrayView1<'_, f64>, damping: f64) -> Result<Self, FactorError> {
         check_non_negative("damping", damping)?;
-        let entries = self.entries();
         if let Some(index) = entries
             .iter()
             .position(|a| !((a + damping).recip().is_finite() && a + damping > 0.0))
@@ -29,9 +30,17 @@ impl FactorizeDamped for Diagonal {
                 damping,
             });
         }
-        Ok(DiagonalFactor {
+        Ok(Self {
             inverse: entries.mapv(|a| (a + damping).recip()),
         })
+    }
+}
+
+impl FactorizeDamped for Diagonal {
+    type Factor = DiagonalFactor;
+
+    fn factorize_damped(&self, damping: f64) -> Result<DiagonalFactor, FactorError> {
+        DiagonalFactor::new(self.entries(), damping)
     }
 }
 

@@ -11,7 +11,7 @@
 //! | [`Symmetric`](crate::Symmetric) | [`Cholesky`] | n³/3 / 2n² |
 //! | any, with all dampings from one factor | [`SymmetricEigen`] → [`DampedEigen`] | ~9n³ / 4n² |
 //! | [`Diagonal`](crate::Diagonal) | [`DiagonalFactor`] | n / n |
-//! | [`LowRankPlusDiagonal`](crate::LowRankPlusDiagonal) | [`Woodbury`] | r²d + r³/3 / 4rd |
+//! | [`LowRankPlusShift`](crate::LowRankPlusShift) | [`LowRankFactor`] by [`Woodbury`] | r²d + r³/3 / 4rd |
 //! | [`KroneckerEigen`](crate::KroneckerEigen) | [`KroneckerFactor`](crate::KroneckerFactor) | ~9(m³ + n³) / 4mn(m + n) |
 //! | [`Scaled`](crate::Scaled), [`Damped`](crate::Damped), [`BlockDiagonal`](crate::BlockDiagonal) | of their parts | |
 //!
@@ -21,6 +21,8 @@ mod cholesky;
 mod composite;
 mod diagonal;
 mod eigen;
+mod indefinite;
+mod low_rank;
 mod pointer;
 mod woodbury;
 
@@ -28,6 +30,8 @@ pub use cholesky::{Cholesky, CholeskyParams};
 pub use composite::{BlockFactor, ScaledFactor};
 pub use diagonal::DiagonalFactor;
 pub use eigen::{DampedEigen, SymmetricEigen};
+pub use indefinite::SymmetricIndefinite;
+pub use low_rank::LowRankFactor;
 pub use woodbury::Woodbury;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
@@ -36,7 +40,7 @@ use crate::input::{InputError, check_shape};
 use crate::operator::SelfAdjoint;
 
 /// A factored positive definite matrix `A`.
-pub trait Factor {
+pub trait Factor: Send + Sync {
     /// Dimension of `A`.
     fn dim(&self) -> usize;
 
@@ -60,6 +64,17 @@ pub trait Factor {
 
     /// `log det A`.
     fn log_det(&self) -> f64;
+
+    /// `xᵀ A⁻¹ x` of each of the `k` rows of `x`.
+    ///
+    /// # Shapes
+    /// `x`: `k × dim`.
+    fn inverse_quadratic(&self, x: ArrayView2<'_, f64>) -> Array1<f64> {
+        let mut solved = Array2::zeros((x.ncols(), x.nrows()));
+        self.solve_into(x.t(), solved.view_mut());
+        let pairs = x.rows().into_iter().zip(solved.columns());
+        pairs.map(|(x, s)| x.dot(&s)).collect()
+    }
 
     /// `A⁻¹ b` for `k` right-hand sides.
     ///

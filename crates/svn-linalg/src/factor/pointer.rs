@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, ArrayView2, ArrayViewMut2};
 
 use super::Factor;
 
@@ -20,6 +20,9 @@ macro_rules! forward_to_pointee {
             }
             fn log_det(&self) -> f64 {
                 (**self).log_det()
+            }
+            fn inverse_quadratic(&self, x: ArrayView2<'_, f64>) -> Array1<f64> {
+                (**self).inverse_quadratic(x)
             }
         }
     )*};

@@ -25,6 +25,11 @@ impl<A: SelfAdjoint> Damped<A> {
         Ok(Self { operator, damping })
     }
 
+    /// Of a damping that was looked at before.
+    pub(crate) fn unchecked(operator: A, damping: f64) -> Self {
+        Self { operator, damping }
+    }
+
     /// `λ`.
     pub fn damping(&self) -> f64 {
         self.damping

@@ -72,6 +72,13 @@ pub struct Symmetric<'a> {
 }
 
 impl<'a> Symmetric<'a> {
+    /// Of a matrix that was looked at before.
+    pub(crate) fn unchecked(matrix: impl Into<CowArray<'a, f64, Ix2>>) -> Self {
+        Self {
+            matrix: matrix.into(),
+        }
+    }
+
     /// Wrap a matrix that equals its transpose up to rounding (`1e-8` of its largest element).
     ///
     /// # Errors

@@ -21,6 +21,11 @@ impl Diagonal {
         Ok(Self { entries })
     }
 
+    /// Of entries that were looked at before.
+    pub(crate) fn unchecked(entries: Array1<f64>) -> Self {
+        Self { entries }
+    }
+
     /// `value · I`.
     ///
     /// # Errors

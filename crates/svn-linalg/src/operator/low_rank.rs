@@ -1,67 +1,62 @@
-//! Low rank plus diagonal, the form of a Gauss-Newton matrix kept as its rows.
+//! Low rank plus a multiple of the identity, the form of a Gauss-Newton matrix kept as its rows.
 //!
 //! ```text
-//! A = w Jᵀ J + diag(s)      J: r × d    s: d    w ≥ 0      product O(r d), never d × d
+//! A = w Jᵀ J + δ I      J: R × d    w ≥ 0      product O(R d), never d × d
 //! ```
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, CowArray, Ix2};
+use ndarray::{ArrayView2, ArrayViewMut2};
 
-use super::diagonal::diagonal_scale_into;
-use super::{LinearOperator, SelfAdjoint, assert_shapes, multiply_into};
-use crate::input::{
-    InputError, check_finite, check_finite_vector, check_non_negative, check_shape,
-};
+use super::{LinearOperator, Rows, SelfAdjoint, assert_shapes};
+use crate::input::{InputError, check_finite, check_finite_vector, check_non_negative};
 
-/// `w Jᵀ J + diag(s)`; the rows `J` are owned or borrowed.
+/// `w Jᵀ J + δ I` of any [`Rows`], owned or borrowed.
 #[derive(Debug, Clone)]
-pub struct LowRankPlusDiagonal<'a> {
-    rows: CowArray<'a, f64, Ix2>,
+pub struct LowRankPlusShift<R> {
+    rows: R,
     weight: f64,
-    diagonal: Array1<f64>,
+    shift: f64,
 }
 
-impl<'a> LowRankPlusDiagonal<'a> {
-    /// `weight · rowsᵀ rows + diag(diagonal)`.
+impl<R: Rows> LowRankPlusShift<R> {
+    /// `weight · rowsᵀ rows + shift · I`.
     ///
     /// # Shapes
-    /// `rows`: `r × d` with any `r`, zero included; `diagonal`: `d`.
+    /// `rows`: `R × d` with any `R`, zero included.
     ///
     /// # Errors
-    /// [`InputError`]: shapes that do not match, NaN or infinity, negative weight.
-    pub fn new(
-        rows: impl Into<CowArray<'a, f64, Ix2>>,
-        weight: f64,
-        diagonal: Array1<f64>,
-    ) -> Result<Self, InputError> {
-        let rows = rows.into();
-        check_shape("diagonal", (diagonal.len(), 1), (rows.ncols(), 1))?;
-        check_finite("rows", rows.view())?;
-        check_finite_vector("diagonal", diagonal.view())?;
+    /// [`InputError`]: NaN or infinity in weight or shift, a negative weight. Rows are not looked at: see
+    /// [`checked`](Self::checked).
+    pub fn new(rows: R, weight: f64, shift: f64) -> Result<Self, InputError> {
         check_non_negative("weight", weight)?;
+        check_finite_vector("shift", ndarray::aview1(&[shift]))?;
         Ok(Self {
             rows,
             weight,
-            diagonal,
+            shift,
         })
     }
 
-    /// `weight · rowsᵀ rows + shift · I`.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new).
-    pub fn with_shift(
-        rows: impl Into<CowArray<'a, f64, Ix2>>,
-        weight: f64,
-        shift: f64,
-    ) -> Result<Self, InputError> {
-        let rows = rows.into();
-        let diagonal = Array1::from_elem(rows.ncols(), shift);
-        Self::new(rows, weight, diagonal)
+    /// Of weight and shift that were looked at before.
+    pub(crate) fn unchecked(rows: R, weight: f64, shift: f64) -> Self {
+        Self {
+            rows,
+            weight,
+            shift,
+        }
     }
 
-    /// `J`, `r × d`.
-    pub fn rows(&self) -> ArrayView2<'_, f64> {
-        self.rows.view()
+    /// The same with rows that may hold anything, which are written out to be looked at.
+    ///
+    /// # Errors
+    /// Also [`InputError::NonFinite`] with the element of the rows.
+    pub fn checked(rows: R, weight: f64, shift: f64) -> Result<Self, InputError> {
+        check_finite("rows", rows.written_out().view())?;
+        Self::new(rows, weight, shift)
+    }
+
+    /// `J`.
+    pub fn rows(&self) -> &R {
+        &self.rows
     }
 
     /// `w`.
@@ -69,30 +64,40 @@ impl<'a> LowRankPlusDiagonal<'a> {
         self.weight
     }
 
-    /// `s`.
-    pub fn diagonal(&self) -> ArrayView1<'_, f64> {
-        self.diagonal.view()
+    /// `δ`.
+    pub fn shift(&self) -> f64 {
+        self.shift
+    }
+
+    /// `out = (A + damping · I) x` for the `k` *rows* of `x`, one pass over `J`.
+    ///
+    /// # Shapes
+    /// `x` and `out`: `k × d`.
+    pub fn multiply_rows_into(
+        &self,
+        x: ArrayView2<'_, f64>,
+        damping: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let projected = self.rows.project(x);
+        out.assign(&x);
+        self.rows
+            .combine_into(self.weight, projected.view(), self.shift + damping, out);
     }
 }
 
-impl LinearOperator for LowRankPlusDiagonal<'_> {
+impl<R: Rows> LinearOperator for LowRankPlusShift<R> {
     fn nrows(&self) -> usize {
-        self.diagonal.len()
+        self.rows.dim()
     }
 
     fn ncols(&self) -> usize {
-        self.diagonal.len()
+        self.rows.dim()
     }
 
-    fn apply_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+    fn apply_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
         assert_shapes((self.nrows(), self.ncols()), &x, &out);
-        let mut inner = Array2::zeros((self.rows.nrows(), x.ncols()));
-        multiply_into(self.rows.view(), x, inner.view_mut());
-        inner *= self.weight;
-        multiply_into(self.rows.t(), inner.view(), out.view_mut());
-        let mut scaled = Array2::zeros(x.raw_dim());
-        diagonal_scale_into(self.diagonal.view(), x, scaled.view_mut());
-        out += &scaled;
+        self.multiply_rows_into(x.reversed_axes(), 0.0, out.reversed_axes());
     }
 
     fn apply_transpose_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
@@ -100,4 +105,4 @@ impl LinearOperator for LowRankPlusDiagonal<'_> {
     }
 }
 
-impl SelfAdjoint for LowRankPlusDiagonal<'_> {}
+impl<R: Rows> SelfAdjoint for LowRankPlusShift<R> {}

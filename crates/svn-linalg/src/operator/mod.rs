@@ -13,13 +13,15 @@ mod damped;
 mod dense;
 mod diagonal;
 mod low_rank;
+mod rows;
 mod scaled;
 
 pub use block_diagonal::BlockDiagonal;
 pub use damped::Damped;
 pub use dense::{Dense, Symmetric};
 pub use diagonal::Diagonal;
-pub use low_rank::LowRankPlusDiagonal;
+pub use low_rank::LowRankPlusShift;
+pub use rows::Rows;
 pub use scaled::Scaled;
 
 pub(crate) use block_diagonal::for_each_block;

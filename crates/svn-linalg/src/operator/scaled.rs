@@ -22,6 +22,11 @@ impl<A: LinearOperator> Scaled<A> {
         Ok(Self { factor, operator })
     }
 
+    /// Of a factor that was looked at before.
+    pub(crate) fn unchecked(factor: f64, operator: A) -> Self {
+        Self { factor, operator }
+    }
+
     /// `c`.
     pub fn factor(&self) -> f64 {
         self.factor

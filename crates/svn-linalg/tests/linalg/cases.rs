@@ -4,7 +4,7 @@ use ndarray::{Array2, concatenate, s};
 use rand::rngs::ChaCha8Rng;
 use svn_linalg::{
     BlockDiagonal, Damped, Dense, Diagonal, Factor, FactorError, FactorizeDamped, Kronecker,
-    KroneckerEigen, LinearOperator, LowRankPlusDiagonal, Scaled, SelfAdjoint, Symmetric,
+    KroneckerEigen, LinearOperator, LowRankPlusShift, Scaled, SelfAdjoint, Symmetric,
     SymmetricEigen,
 };
 
@@ -167,12 +167,9 @@ pub fn self_adjoint() -> Vec<SelfAdjointCase> {
     let low_rank = |rows: &Array2<f64>, w: f64| {
         let mut dense = product(rows.t(), rows.view()) * w;
         for i in 0..6 {
-            dense[[i, i]] += diagonal[i];
+            dense[[i, i]] += 0.3;
         }
-        (
-            LowRankPlusDiagonal::new(rows.clone(), w, diagonal.clone()).unwrap(),
-            dense,
-        )
+        (LowRankPlusShift::new(rows.clone(), w, 0.3).unwrap(), dense)
     };
     let (thin, thin_dense) = low_rank(&rows, 0.7);
     let (fat, fat_dense) = low_rank(&dependent, 1.3);

@@ -10,5 +10,6 @@ mod kronecker;
 mod layout;
 mod minres;
 mod operators;
+mod particles;
 mod reference;
 mod solvers;

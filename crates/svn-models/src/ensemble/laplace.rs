@@ -17,9 +17,9 @@
 //! Reference: MacKay, *A practical Bayesian framework for backpropagation networks* (1992); Eschenhagen et al.,
 //! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021).
 
-use ndarray::{Array1, Array2, Array3, ArrayView2, Axis, s};
+use ndarray::{Array2, Array3, ArrayView2, Axis, s};
 use svn_curvature::{Linearization, convert};
-use svn_linalg::{Cholesky, CholeskyParams, gram};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
 use tch::Kind;
 
 use super::Ensemble;
@@ -141,7 +141,7 @@ impl Laplace<'_> {
                     for output in 0..outputs {
                         let gradients = output_gradients(&linear, output)?;
                         out.column_mut(output)
-                            .assign(&factored.quadratic(&gradients)?);
+                            .assign(&factored.inverse_quadratic(gradients.view()));
                     }
                 }
             }
@@ -203,75 +203,27 @@ impl MemberCurvature {
         Ok(Self::Dense(hessian))
     }
 
-    fn factor(&self, member: usize, precision: f64) -> Result<MemberLaplace<'_>, ModelError> {
-        match self {
+    /// `H_p`, factored on its smaller side.
+    fn factor(&self, member: usize, precision: f64) -> Result<Box<dyn Factor + '_>, ModelError> {
+        let factor = match self {
             Self::Rows { rows, gram, weight } => {
-                let mut small = gram * (weight / precision);
-                small.diag_mut().mapv_inplace(|entry| entry + 1.0);
-                Ok(MemberLaplace::Rows {
-                    rows,
-                    factor: factorize(&small, member)?,
-                    weight: *weight,
-                    precision,
-                })
+                LowRankFactor::with_gram(rows, gram.clone(), *weight, precision)
+                    .map(|factor| Box::new(factor) as Box<dyn Factor>)
             }
             Self::Dense(hessian) => {
-                let mut hessian = hessian.clone();
-                hessian.diag_mut().mapv_inplace(|entry| entry + precision);
-                Ok(MemberLaplace::Dense(factorize(&hessian, member)?))
+                let params = CholeskyParams::strict();
+                Cholesky::factorize_with_damping(hessian.view(), precision, &params)
+                    .map(|factor| Box::new(factor) as Box<dyn Factor>)
             }
-        }
-    }
-}
-
-/// `H_p`, factored on its smaller side.
-enum MemberLaplace<'a> {
-    /// Few rows: `R̂` and the factor of `I + (w/δ) R̂ R̂ᵀ`.
-    Rows {
-        rows: &'a Array2<f64>,
-        factor: Cholesky,
-        weight: f64,
-        precision: f64,
-    },
-    /// Few parameters: the factor of `H_p`.
-    Dense(Cholesky),
-}
-
-impl MemberLaplace<'_> {
-    /// `j H⁻¹ jᵀ` of each row `j`.
-    fn quadratic(&self, gradients: &Array2<f64>) -> Result<Array1<f64>, ModelError> {
-        let half = |factor: &Cholesky, mut columns: Array2<f64>| {
-            factor
-                .solve_lower_inplace(columns.view_mut())
-                .map_err(|error| ModelError::setting("gradients", error, "finite numbers"))?;
-            Ok::<_, ModelError>(columns.map_axis(Axis(0), |column| column.dot(&column)))
         };
-        match self {
-            Self::Dense(factor) => half(factor, gradients.t().to_owned()),
-            Self::Rows {
-                rows,
-                factor,
-                weight,
-                precision,
-            } => {
-                let explained = half(factor, rows.dot(&gradients.t()))?;
-                let prior = gradients.map_axis(Axis(1), |row| row.dot(&row));
-                // Rounding may leave less than nothing of a direction that the data determine.
-                Ok((prior - explained * (weight / precision))
-                    .mapv_into(|v| (v / precision).max(0.0)))
-            }
-        }
+        factor.map_err(|error| {
+            ModelError::setting(
+                &format!("curvature of member {member}"),
+                error,
+                "a positive definite matrix",
+            )
+        })
     }
-}
-
-fn factorize(matrix: &Array2<f64>, member: usize) -> Result<Cholesky, ModelError> {
-    Cholesky::factorize(matrix.view(), &CholeskyParams::strict()).map_err(|error| {
-        ModelError::setting(
-            &format!("curvature of member {member}"),
-            error,
-            "a positive definite matrix",
-        )
-    })
 }
 
 #[cfg(test)]

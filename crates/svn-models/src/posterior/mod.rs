@@ -11,8 +11,7 @@
 mod accumulated;
 mod average;
 mod batches;
-mod curvature;
-mod kronecker;
+mod collect;
 mod noise;
 mod ring;
 mod saved;
@@ -21,7 +20,6 @@ mod target;
 
 pub use batches::Batches;
 pub use noise::NoiseEstimate;
-pub use ring::RowRing;
 pub use saved::SavedPosterior;
 pub use settings::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings, Precision,

@@ -1,30 +1,33 @@
-//! Which rows of a ring of recent batches are overwritten next, and what the ring's mean weighs.
+//! A ring of recent batches, each in a slot of its own.
 //!
 //! One batch of 16 rows says too little of the curvature in thousands of directions; the rows of the last `L` batches,
 //! kept although the particles have moved a little since, say enough. With the rows of batch `l` scaled by `√(n/b_l)`
 //! each slot estimates the sum over the data set, and the ring its mean:
 //!
 //! ```text
-//! H_p ≈ (1/L) Σ_l Ĵ_plᵀ Ĵ_pl
+//! C_p ≈ (1/L) Σ_l (n/b_l) Σ_{i ∈ l} J_iᵀ S_i S_iᵀ J_i
 //! ```
 
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
+use svn_curvature::{BatchSlots, Linearization};
+use svn_stein::Curvature;
+use tch::Tensor;
 
-/// Slots for the curvature rows of up to `L` batches.
+use super::collect::{Collect, SavedCollector, other_settings};
+use crate::ModelError;
+
+/// Which slot is overwritten next, and what the ring's mean weighs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RowRing {
-    slot_rows: usize,
+pub(super) struct RingOrder {
     slots: usize,
     current: usize,
     filled: usize,
 }
 
-impl RowRing {
-    /// A ring of `slots` batches of at most `slot_rows` rows each, its first slot ready to be written.
-    pub fn new(slots: usize, slot_rows: usize) -> Self {
+impl RingOrder {
+    /// A ring of `slots` batches, its first slot ready to be written.
+    pub fn new(slots: usize) -> Self {
         Self {
-            slot_rows,
             slots: slots.max(1),
             current: 0,
             filled: 1,
@@ -32,59 +35,86 @@ impl RowRing {
     }
 
     /// Move to the oldest slot, which the next batch overwrites.
-    pub fn advance(&mut self) {
+    fn advance(&mut self) {
         self.current = (self.current + 1) % self.slots;
         self.filled = (self.filled + 1).min(self.slots);
     }
 
-    /// Rows of the current slot.
-    pub fn slot(&self) -> Range<usize> {
-        self.current * self.slot_rows..(self.current + 1) * self.slot_rows
-    }
-
-    /// Index of the current slot.
-    pub fn index(&self) -> usize {
-        self.current
-    }
-
-    /// Number of slots.
-    pub fn slots(&self) -> usize {
-        self.slots
-    }
-
     /// Slots in use, in the order in which they were written last.
-    pub(super) fn written(&self) -> impl Iterator<Item = Range<usize>> {
-        let (slots, rows) = (self.slots, self.slot_rows);
-        let oldest = self.current + slots - (self.filled - 1).min(slots - 1);
-        (oldest..oldest + self.filled).map(move |slot| {
-            let start = slot % slots * rows;
-            start..start + rows
-        })
-    }
-
-    /// Whether both have the same number of slots and of rows in each.
-    pub(super) fn fits(&self, other: &Self) -> bool {
-        (self.slots, self.slot_rows) == (other.slots, other.slot_rows)
-    }
-
-    /// Rows of all slots.
-    pub fn capacity(&self) -> usize {
-        self.slots * self.slot_rows
+    fn written(&self) -> Vec<usize> {
+        let oldest = self.current + self.slots - (self.filled - 1).min(self.slots - 1);
+        let slots = oldest..oldest + self.filled;
+        slots.map(|slot| slot % self.slots).collect()
     }
 
     /// `1/L` for `L` slots in use: the factor that turns the sum over slots into their mean.
-    pub fn weight(&self) -> f64 {
+    fn weight(&self) -> f64 {
         1.0 / self.filled as f64
     }
+}
 
-    /// Number of batches that the ring holds now.
-    pub fn filled(&self) -> usize {
-        self.filled
+/// Curvature of the last `L` batches.
+#[derive(Debug)]
+pub(super) struct Ring {
+    order: RingOrder,
+    slots: Box<dyn BatchSlots>,
+    /// Training rows `n`.
+    rows: usize,
+}
+
+impl Ring {
+    /// Nothing yet, in `slots` slots.
+    pub fn new(order: RingOrder, slots: Box<dyn BatchSlots>, rows: usize) -> Self {
+        Self { order, slots, rows }
+    }
+}
+
+impl Collect for Ring {
+    fn advance(&mut self) -> Result<(), ModelError> {
+        self.order.advance();
+        Ok(())
     }
 
-    /// Age in steps of the oldest rows in use: 0 when only the current batch is held.
-    pub fn age(&self) -> usize {
-        self.filled - 1
+    fn set_batch(
+        &mut self,
+        linear: &Linearization,
+        root: &Tensor,
+        _renew: bool,
+    ) -> Result<(), ModelError> {
+        let scale = (self.rows as f64 / linear.batch() as f64).sqrt();
+        let root = root * scale;
+        Ok(self.slots.write(linear, &root, self.order.current)?)
+    }
+
+    fn curvature(
+        &mut self,
+        weight: f64,
+        shift: f64,
+        _renew: bool,
+    ) -> Result<Curvature<'_>, ModelError> {
+        Ok(self.slots.curvature(weight * self.order.weight(), shift))
+    }
+
+    fn age(&self) -> usize {
+        self.order.filled - 1
+    }
+
+    fn save(&self) -> Result<SavedCollector, ModelError> {
+        Ok(SavedCollector {
+            ring: Some(self.order.clone()),
+            arrays: self.slots.arrays(),
+            sums: Vec::new(),
+            behind: 0,
+        })
+    }
+
+    fn restore(&mut self, saved: SavedCollector) -> Result<(), ModelError> {
+        let Some(order) = saved.ring.filter(|ring| ring.slots == self.order.slots) else {
+            return Err(other_settings());
+        };
+        self.slots.set_arrays(saved.arrays, &order.written())?;
+        self.order = order;
+        Ok(())
     }
 }
 
@@ -94,14 +124,13 @@ mod tests {
 
     #[test]
     fn the_oldest_batch_is_overwritten() {
-        let mut ring = RowRing::new(2, 3);
-        assert_eq!((ring.slot(), ring.weight(), ring.age()), (0..3, 1.0, 0));
-        assert!(ring.written().eq(std::iter::once(0..3)));
+        let mut ring = RingOrder::new(2);
+        assert_eq!((ring.current, ring.weight()), (0, 1.0));
+        assert_eq!(ring.written(), [0]);
         ring.advance();
-        assert_eq!((ring.slot(), ring.weight(), ring.age()), (3..6, 0.5, 1));
+        assert_eq!((ring.current, ring.weight()), (1, 0.5));
         ring.advance();
-        assert_eq!((ring.slot(), ring.filled()), (0..3, 2));
-        assert_eq!(ring.capacity(), 6);
-        assert_eq!(ring.written().collect::<Vec<_>>(), [3..6, 0..3]);
+        assert_eq!((ring.current, ring.filled), (0, 2));
+        assert_eq!(ring.written(), [1, 0]);
     }
 }

@@ -6,11 +6,12 @@ use tch::{Device, Kind};
 
 /// What is kept of the curvature `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`.
 ///
-/// | family | keeps of each particle | is to `svn-stein` |
-/// |---|---|---|
-/// | `Full` | the rows of the last `L` batches; exact | low rank, or factored where rows are kept by layer |
-/// | `Diag` | a moving average of the diagonal | diagonal |
-/// | `Kfac` | a moving average of two Kronecker factors a layer | factored |
+/// | family | keeps of each particle |
+/// |---|---|
+/// | `Full` | the rows of the last `L` batches, or their matrix where that is smaller; exact |
+/// | `Diag` | a moving average of the diagonal |
+/// | `Kfac` | a moving average of two Kronecker factors a layer |
+/// | `Ekfac` | the eigenbases of these factors, and a moving average of the exact diagonal in them |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -21,6 +22,8 @@ pub enum CurvatureFamily {
     Diag,
     /// One Kronecker product a layer.
     Kfac,
+    /// The exact diagonal in a Kronecker eigenbasis of each layer.
+    Ekfac,
 }
 
 /// Whose parameters have curvature.
@@ -79,7 +82,7 @@ pub struct CurvatureSettings {
     pub accumulated_batches: usize,
     /// Only each so many-th batch adds to the curvature; score and noise follow all.
     pub every: usize,
-    /// For `Kfac`: factors are decomposed anew at steps 0, 1, 2, 4, 8, … and then at each multiple of this. The other
+    /// For `Kfac` and `Ekfac`: factors are decomposed anew at steps 0, 1, 2, 4, 8, … and then at each multiple of this. The other
     /// families have nothing to decompose.
     pub refresh: usize,
 }

@@ -261,6 +261,10 @@ impl Score for Posterior {
         self.network.layout().dim()
     }
 
+    fn is_stochastic(&self) -> bool {
+        self.settings.batch_size < self.rows
+    }
+
     fn next_batch(&mut self) -> Result<(), TargetError> {
         self.advance().map_err(to_target_error)
     }
@@ -341,7 +345,7 @@ impl Posterior {
             rows: self.rows,
             shift: self.settings.prior_precision,
         };
-        Accumulated::new(linear, self.network.layout(), columns, shape)
+        Accumulated::new(linear, columns, shape)
     }
 
     /// All that the next batches depend on besides settings, rows and particles.

@@ -3,12 +3,13 @@
 use ndarray::ArrayView1;
 
 use super::{Proposal, Sampler};
+use crate::curvature::validate;
 use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::finite::is_finite;
 use crate::method::Method;
 use crate::state::State;
-use crate::target::{Curvature, Curved, TargetError};
+use crate::target::{Curved, TargetError};
 
 /// Times the change of a particle is halved before it is taken back.
 const HALVINGS: i32 = 4;
@@ -33,10 +34,10 @@ impl Sampler {
                 ) {
                     Ok(curvature) => {
                         let n = state.particles.nrows();
-                        let d = self.curvature_dim(&curvature, state.particles.ncols());
+                        let d = self.curvature_dim(curvature.dim(), state.particles.ncols());
                         match self
                             .check_finite()
-                            .and_then(|()| match curvature.validate(n, d) {
+                            .and_then(|()| match validate(&*curvature, n, d) {
                                 Err(SteinError::NonFinite { particle, .. }) => {
                                     Err(TargetError::NonFinite {
                                         particle,
@@ -46,7 +47,7 @@ impl Sampler {
                                 }
                                 other => other,
                             }) {
-                            Ok(()) => match self.propose(state, Some(&curvature)) {
+                            Ok(()) => match self.propose(state, Some(&*curvature)) {
                                 Err(error @ SteinError::NonFinite { .. }) => error,
                                 done => return done,
                             },
@@ -89,11 +90,9 @@ impl Sampler {
     }
 
     /// Coordinates the curvature must have: all, or the selected ones where the target gives only those.
-    fn curvature_dim(&self, curvature: &Curvature<'_>, dim: usize) -> usize {
+    fn curvature_dim(&self, found: usize, dim: usize) -> usize {
         match &self.method {
-            Method::LlSvn { coordinates, .. } if curvature.shape().1 != dim => {
-                coordinates.indices().len()
-            }
+            Method::LlSvn { coordinates, .. } if found != dim => coordinates.indices().len(),
             _ => dim,
         }
     }

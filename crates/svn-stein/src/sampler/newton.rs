@@ -4,16 +4,17 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Axis};
 
 use super::{Proposal, Workspace};
+use crate::curvature::{quadratic, scale};
 use crate::damping::trust_scales;
 use crate::error::SteinError;
 use crate::field::svgd_into;
 use crate::gram::KernelView;
 use crate::info::KernelHealth;
-use crate::method::{FirstOrder, Lift, Newton};
-use crate::restrict::{Coordinates, Restricted};
+use crate::method::{FirstOrder, Lift, Newton, StepControl};
+use crate::restrict::{Coordinates, restrict};
 use crate::state::State;
 use crate::system::{Scratch, SolveInfo, SvnSystem};
-use crate::target::Curvature;
+use svn_linalg::ParticleOperators;
 
 /// Times the damping is raised when the system is singular or its solution no descent direction.
 const ATTEMPTS: usize = 12;
@@ -32,7 +33,7 @@ pub(super) fn propose(
     noise: bool,
     state: &mut State,
     ws: &mut Workspace,
-    curvature: &Curvature<'_>,
+    curvature: &dyn ParticleOperators,
 ) -> Result<Proposal, SteinError> {
     ws.gram
         .update(&newton.kernel, state.particles.view(), Some(curvature))?;
@@ -44,6 +45,7 @@ pub(super) fn propose(
         ws.direction.view_mut(),
     );
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
+    let control = ws.control(newton, noise);
     let Workspace {
         gram,
         direction,
@@ -53,7 +55,7 @@ pub(super) fn propose(
     } = ws;
     let solved = solve(
         newton,
-        noise,
+        (noise, control),
         state,
         gram.view(),
         curvature,
@@ -71,11 +73,11 @@ pub(super) fn propose_partial(
     rest: &FirstOrder,
     state: &mut State,
     ws: &mut Workspace,
-    curvature: &Curvature<'_>,
+    curvature: &dyn ParticleOperators,
 ) -> Result<Proposal, SteinError> {
     let dim = state.particles.ncols();
     let indices = coordinates.indices();
-    let full = curvature.shape().1 == dim;
+    let full = curvature.dim() == dim;
     ws.gram.update(
         &newton.kernel,
         state.particles.view(),
@@ -92,7 +94,8 @@ pub(super) fn propose_partial(
     let mut field = ws.direction.select(Axis(1), &indices);
     let mut alpha = Array2::zeros(field.dim());
     let transformed = ws.gram.transformed().select(Axis(1), &indices);
-    let restricted = Restricted::new(curvature, &indices, dim)?;
+    let restricted = restrict(curvature, &indices, dim)?;
+    let control = ws.control(newton, false);
     let solved = {
         let view = KernelView {
             kernel: ws.gram.kernel(),
@@ -101,10 +104,10 @@ pub(super) fn propose_partial(
         };
         solve(
             newton,
-            false,
+            (false, control),
             state,
             view,
-            &restricted.view(),
+            &*restricted,
             &mut ws.scratch,
             &mut field,
             &mut alpha,
@@ -118,7 +121,7 @@ pub(super) fn propose_partial(
         ws.direction.column_mut(i).assign(&column);
     }
     // The other coordinates count as well, where there is curvature of them.
-    let quadratic = full.then(|| curvature.quadratic(ws.direction.view()));
+    let quadratic = full.then(|| quadratic(curvature, ws.direction.view()));
     Ok(finish(kernel, solved, state.damping, quadratic))
 }
 
@@ -142,10 +145,10 @@ fn finish(
 #[allow(clippy::too_many_arguments)] // The disjoint parts of one workspace.
 fn solve(
     newton: &Newton,
-    noise: bool,
+    (noise, control): (bool, StepControl),
     state: &mut State,
     kernel: KernelView<'_>,
-    curvature: &Curvature<'_>,
+    curvature: &dyn ParticleOperators,
     scratch: &mut Scratch,
     direction: &mut Array2<f64>,
     alpha: &mut Array2<f64>,
@@ -161,7 +164,7 @@ fn solve(
         };
         let system = SvnSystem::new(
             view,
-            curvature.reborrow(),
+            curvature,
             newton.coupling,
             state.damping,
             newton.ridge,
@@ -175,34 +178,43 @@ fn solve(
             }
             system.solve_into(direction.view(), newton.solver, scratch, alpha.view_mut())
         };
-        let (error, size) = match once() {
-            Ok(info) if descends(direction, alpha) || attempt == ATTEMPTS => break info,
-            Ok(info) => (None, info.size),
-            Err(error @ SteinError::Singular { .. }) if attempt < ATTEMPTS => (Some(error), 0),
+        let error = match once() {
+            Ok(info) if !info.suffices() => info.unsolved(newton.coupling),
+            Ok(info) if descends(direction, alpha) => break info,
+            Ok(info) => SteinError::Singular {
+                coupling: newton.coupling.name(),
+                size: info.size,
+                reason: "its solution increases the KL divergence at the largest damping".into(),
+            },
+            Err(error @ SteinError::Singular { .. }) => error,
             Err(error) => return Err(error),
         };
-        let raised = newton.damping.raise(state.damping, curvature.scale());
-        if raised <= state.damping {
-            return Err(error.unwrap_or_else(|| SteinError::Singular {
-                coupling: newton.coupling.name(),
-                size,
-                reason: "its solution increases the KL divergence at the largest damping".into(),
-            }));
+        let raised = newton.damping.raise(state.damping, scale(curvature));
+        if raised <= state.damping || attempt == ATTEMPTS {
+            return Err(error);
         }
         state.damping = raised;
         attempt += 1;
+    };
+    let earned = match control {
+        StepControl::Slope => {
+            let earned = state.slope.scale(direction.view());
+            state.slope.keep(alpha, direction.view());
+            earned
+        }
+        StepControl::Fixed => 1.0,
     };
     match newton.lift {
         Lift::Kernel => general_mat_mul(1.0, &kernel.kernel, alpha, 0.0, direction),
         Lift::Particle => direction.assign(alpha),
     }
-    let rate = newton.rate.at(state.step) * state.backoff;
-    let mut quadratic = curvature.quadratic(direction.view());
-    let trust_scale = trust_scales(newton.trust_region, rate, quadratic.view());
+    let rate = newton.rate.at(state.step) * state.backoff * earned;
+    let mut change = quadratic(curvature, direction.view());
+    let trust_scale = trust_scales(newton.trust_region, rate, change.view());
     for (mut row, &scale) in direction.rows_mut().into_iter().zip(&trust_scale) {
         row *= rate * scale;
     }
-    quadratic.zip_mut_with(&trust_scale, |q, scale| *q *= (rate * scale).powi(2));
+    change.zip_mut_with(&trust_scale, |q, scale| *q *= (rate * scale).powi(2));
     if noise {
         // The scale of a particle acts as a smaller ε, so its noise shrinks with the root.
         general_mat_mul(
@@ -220,12 +232,12 @@ fn solve(
         {
             row.scaled_add(scale.sqrt(), &xi);
         }
-        quadratic = curvature.quadratic(direction.view());
+        change = quadratic(curvature, direction.view());
     }
     Ok(Solved {
         solve,
         trust_scale,
-        quadratic,
+        quadratic: change,
     })
 }
 

@@ -5,28 +5,30 @@
 //! A    = A₀ + (I ⊗ Yᵀ) F S Fᵀ (I ⊗ Y)
 //! A⁻¹v = A₀⁻¹ [ v − (I ⊗ Yᵀ) F (I + S T)⁻¹ S Fᵀ (I ⊗ Y) A₀⁻¹ v ]
 //! T    = Fᵀ (I ⊗ Y) A₀⁻¹ (I ⊗ Yᵀ) F = N Σ_p W_pᵀ Θ_p W_p,   W_p[a, f] = Σ_m K̃⁻¹_pm F_(m,a),f        r × r
+//! (I + S T)⁻¹ S = S − S L (I + Lᵀ S L)⁻¹ Lᵀ S,   T = L Lᵀ                               symmetric, for any S
 //! ```
 //!
 //! The data part falls apart because `H_p` enters every block through `k_p k_pᵀ` alone: `N` factors of size `R`, not one
 //! of size `N R`. With `S = I` (PSD couplings) `I + T` is factorised by Cholesky, with the indefinite core of `exact`
-//! by LU.
+//! `I + Lᵀ S L` by Bunch and Kaufman.
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, OwnedRepr, s};
-use ndarray_linalg::{Factorize, LUFactorized, Solve};
-use svn_linalg::{Cholesky, CholeskyParams};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use svn_linalg::{Cholesky, CholeskyParams, SymmetricIndefinite, Woodbury};
 
 use super::decoupled::{Factors, Spanned};
-use super::direct::Inverse;
-use super::{Scratch, SvnSystem, solve_vector, symmetrise};
+use super::inverse::Inverse;
+use super::{Scratch, SvnSystem, symmetrise};
 use crate::error::SteinError;
 use crate::repulsion::RepulsionFactor;
 
 pub(super) struct Coupled<'s> {
     factors: Factors<'s>,
     /// `K̃⁻¹`.
-    inverse: &'s Array2<f64>,
+    inverse: Array2<f64>,
     repulsion: Option<Repulsion<'s>>,
+    /// Of the largest factor of a particle.
+    size: usize,
 }
 
 struct Repulsion<'s> {
@@ -38,10 +40,12 @@ struct Repulsion<'s> {
 
 /// `I + S T`.
 enum Small {
-    Positive(Cholesky),
+    Positive(Woodbury),
     Indefinite {
-        lu: LUFactorized<OwnedRepr<f64>>,
         core: Array2<f64>,
+        /// `S L` and the factor of `I + Lᵀ S L`.
+        cross: Array2<f64>,
+        factor: SymmetricIndefinite,
     },
 }
 
@@ -53,13 +57,14 @@ impl<'s> Coupled<'s> {
         let inverse = system.mixing_inverse()?;
         let factors = Factors::new(system)?;
         let repulsion = match repulsion {
-            Some(factor) => Some(Repulsion::new(system, inverse, &factors, factor)?),
+            Some(factor) => Some(Repulsion::new(system, &inverse, &factors, factor)?),
             None => None,
         };
         Ok(Self {
             factors,
             inverse,
             repulsion,
+            size: system.curvature.factor_size(),
         })
     }
 }
@@ -73,23 +78,23 @@ impl Inverse for Coupled<'_> {
     ) -> Result<(), SteinError> {
         let n = rhs.nrows() as f64;
         let Scratch { mixed, solved, .. } = scratch;
-        general_mat_mul(1.0, self.inverse, &rhs, 0.0, mixed);
+        general_mat_mul(1.0, &self.inverse, &rhs, 0.0, mixed);
         match (&self.repulsion, &self.factors) {
             (None, factors) => factors.solve_rows_into(mixed.view(), solved),
-            (Some(repulsion), Factors::LowRank(factors)) => {
+            (Some(repulsion), Factors::Rows(factors)) => {
                 // t_ma = y_a · (A₀⁻¹ v)_m, then the correction, both without leaving the span of the rows and of Y.
                 let inner = mixed.dot(&repulsion.y.rows.t());
                 let mut images: Vec<_> = (0..mixed.nrows())
-                    .map(|p| factors.project(p, mixed.slice(s![p..=p, ..])))
+                    .map(|p| factors[p].project(mixed.slice(s![p..=p, ..])))
                     .collect();
                 let mut t = Array2::zeros(inner.dim());
                 for (p, image) in images.iter().enumerate() {
                     let inner = inner.slice(s![p..=p, ..]);
-                    t.slice_mut(s![p..=p, ..]).assign(&factors.inner(
-                        p,
+                    let projected = repulsion.y.projected[p].view();
+                    t.slice_mut(s![p..=p, ..]).assign(&factors[p].inner(
                         inner,
-                        image,
-                        &repulsion.y,
+                        image.view(),
+                        projected,
                     ));
                 }
                 let t = self.inverse.dot(&t) * n;
@@ -99,7 +104,7 @@ impl Inverse for Coupled<'_> {
                 for (p, mut image) in images.drain(..).enumerate() {
                     let b = b.slice(s![p..=p, ..]);
                     general_mat_mul(-1.0, &b, &repulsion.y.projected[p], 1.0, &mut image);
-                    factors.finish(p, image, solved);
+                    factors[p].finish(image.view(), solved.slice_mut(s![p..=p, ..]));
                 }
             }
             (Some(repulsion), factors) => {
@@ -110,13 +115,13 @@ impl Inverse for Coupled<'_> {
                 factors.solve_rows_into(mixed.view(), solved);
             }
         }
-        general_mat_mul(n, self.inverse, solved, 0.0, &mut out);
+        general_mat_mul(n, &self.inverse, solved, 0.0, &mut out);
         Ok(())
     }
 
     fn size(&self) -> usize {
         let rank = self.repulsion.as_ref().map_or(0, |r| r.factor.rank());
-        self.factors.size().max(rank)
+        self.size.max(rank)
     }
 }
 
@@ -133,32 +138,28 @@ impl<'s> Repulsion<'s> {
         let mut t = Array2::zeros((r, r));
         let mut w = Array2::zeros((r, n));
         for p in 0..n {
-            let theta = factors.theta(p, &y)?;
+            let theta = factors.theta(p, &y);
             for (mut w, b) in w.rows_mut().into_iter().zip(factor.columns.outer_iter()) {
                 ndarray::linalg::general_mat_vec_mul(1.0, &b.t(), &inverse.row(p), 0.0, &mut w);
             }
             general_mat_mul(n as f64, &w.dot(&theta), &w.t(), 1.0, &mut t);
         }
         symmetrise(&mut t);
-        let singular = |reason: String| SteinError::Singular {
-            coupling,
-            size: r,
-            reason,
-        };
         let small = match &factor.core {
-            None => {
-                let params = CholeskyParams::default();
-                Small::Positive(
-                    Cholesky::factorize_with_damping(t.view(), 1.0, &params)
-                        .map_err(|e| singular(e.to_string()))?,
-                )
-            }
+            None => Small::Positive(Woodbury::new(t).map_err(|e| system.singular(r, e))?),
             Some(core) => {
-                let mut matrix = core.dot(&t);
+                let root = Cholesky::factorize(t.view(), &CholeskyParams::default())
+                    .map_err(|e| system.singular(r, e))?;
+                let cross = core.dot(&root.lower());
+                let mut matrix = root.lower().t().dot(&cross);
+                symmetrise(&mut matrix);
                 matrix.diag_mut().mapv_inplace(|x| x + 1.0);
+                let factor = SymmetricIndefinite::factorize(matrix.view())
+                    .map_err(|e| system.singular(r, e))?;
                 Small::Indefinite {
-                    lu: matrix.factorize().map_err(|e| singular(e.to_string()))?,
                     core: core.clone(),
+                    cross,
+                    factor,
                 }
             }
         };
@@ -174,18 +175,27 @@ impl<'s> Repulsion<'s> {
     fn coefficients(&self, t: &Array2<f64>) -> Result<Array2<f64>, SteinError> {
         let columns = &self.factor.columns;
         let f = Array1::from_shape_fn(columns.dim().0, |f| {
-            let column = columns.index_axis(ndarray::Axis(0), f);
+            let column = columns.index_axis(Axis(0), f);
             column.iter().zip(t).map(|(c, t)| c * t).sum()
         });
         let beta = match &self.small {
-            Small::Positive(cholesky) => solve_vector(cholesky, f.view(), self.coupling)?,
-            Small::Indefinite { lu, core } => {
-                lu.solve_into(core.dot(&f))
-                    .map_err(|e| SteinError::Singular {
-                        coupling: self.coupling,
-                        size: f.len(),
-                        reason: e.to_string(),
-                    })?
+            Small::Positive(small) => small
+                .solve_rows(f.view().insert_axis(Axis(0)))
+                .remove_axis(Axis(0)),
+            Small::Indefinite {
+                core,
+                cross,
+                factor,
+            } => {
+                let inner =
+                    factor
+                        .solve_vec(f.dot(cross).view())
+                        .map_err(|e| SteinError::Singular {
+                            coupling: self.coupling,
+                            size: f.len(),
+                            reason: e.to_string(),
+                        })?;
+                core.dot(&f) - cross.dot(&inner)
             }
         };
         let mut b = Array2::zeros(t.dim());

@@ -1,17 +1,19 @@
-//! The Newton system as one dense matrix, for small `d`, of any curvature.
+//! The Newton system as one dense matrix, for many particles of few coordinates, of any curvature.
 //!
 //! ```text
 //! A_(m,i),(n,j) = (1/N) Σ_p K̃_pm K̃_pn (H_p + λ I)_ij + (R_mn)_ij      K for K̃ and m = n with block-diagonal coupling
+//! G_(p),(m,i)   = g_pm (y_p − y_m)_i / √N                              N × N d
+//! R             = Gᵀ G (gram),  its blocks transposed (exact),  its diagonal blocks alone (the others)
 //! ```
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, OwnedRepr, s};
-use ndarray_linalg::{FactorizeInto, LUFactorized, Solve};
-use svn_linalg::{Cholesky, CholeskyParams};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, s};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _, SymmetricIndefinite, gram};
 
-use super::direct::Inverse;
-use super::{Scratch, SvnSystem, solve_vector};
+use super::inverse::Inverse;
+use super::{Scratch, SvnSystem};
 use crate::error::SteinError;
-use crate::repulsion::factor;
+use crate::repulsion::Coupling;
 
 pub(super) struct DenseFactor {
     kind: Kind,
@@ -21,35 +23,27 @@ pub(super) struct DenseFactor {
 
 enum Kind {
     Positive(Cholesky),
-    Indefinite(LUFactorized<OwnedRepr<f64>>),
+    Indefinite(SymmetricIndefinite),
 }
 
 impl DenseFactor {
     pub fn new(system: &SvnSystem<'_>) -> Result<Self, SteinError> {
         let matrix = system.assemble()?;
         let size = matrix.nrows();
-        let coupling = system.coupling.name();
-        let singular = |reason: String| SteinError::Singular {
-            coupling,
-            size,
-            reason,
-        };
         let kind = if system.coupling.is_psd() {
             let params = CholeskyParams::default();
-            Kind::Positive(
-                Cholesky::factorize(matrix.view(), &params).map_err(|e| singular(e.to_string()))?,
-            )
+            // A jitter only where the plain factor fails.
+            let factor = Cholesky::factorize_owned(matrix.clone())
+                .or_else(|_| Cholesky::factorize(matrix.view(), &params));
+            Kind::Positive(factor.map_err(|e| system.singular(size, e))?)
         } else {
-            Kind::Indefinite(
-                matrix
-                    .factorize_into()
-                    .map_err(|e| singular(e.to_string()))?,
-            )
+            let factor = SymmetricIndefinite::factorize(matrix.view());
+            Kind::Indefinite(factor.map_err(|e| system.singular(size, e))?)
         };
         Ok(Self {
             kind,
             size,
-            coupling,
+            coupling: system.coupling.name(),
         })
     }
 }
@@ -63,13 +57,14 @@ impl Inverse for DenseFactor {
     ) -> Result<(), SteinError> {
         let flat = Array1::from_iter(rhs.iter().copied());
         let x = match &self.kind {
-            Kind::Positive(cholesky) => solve_vector(cholesky, flat.view(), self.coupling)?,
-            Kind::Indefinite(lu) => lu.solve_into(flat).map_err(|e| SteinError::Singular {
-                coupling: self.coupling,
-                size: self.size,
-                reason: e.to_string(),
-            })?,
-        };
+            Kind::Positive(cholesky) => cholesky.solve_vec(flat.view()).map_err(|e| e.to_string()),
+            Kind::Indefinite(factor) => factor.solve_vec(flat.view()).map_err(|e| e.to_string()),
+        }
+        .map_err(|reason| SteinError::Singular {
+            coupling: self.coupling,
+            size: self.size,
+            reason,
+        })?;
         out.iter_mut().zip(x).for_each(|(o, x)| *o = x);
         Ok(())
     }
@@ -94,44 +89,86 @@ impl SvnSystem<'_> {
                 size: usize::MAX,
                 reason: "too large to assemble".into(),
             })?;
-        let block_only = self.is_block_diagonal();
-        let k = if block_only {
-            self.kernel.kernel
-        } else {
-            self.mixing.view()
-        };
-        let mut matrix = Array2::zeros((size, size));
+        let mut damped = Array3::zeros((n, d, d));
         let eye = Array2::eye(d);
-        let mut h = Array2::zeros((d, d));
-        for p in 0..n {
-            self.curvature
-                .apply_one_into(p, eye.view(), self.damping, h.view_mut());
-            for m in 0..n {
-                for q in (0..n).filter(|&q| !block_only || q == m) {
-                    let weight = k[(p, m)] * k[(p, q)] / n as f64;
-                    matrix
-                        .slice_mut(s![m * d..(m + 1) * d, q * d..(q + 1) * d])
-                        .scaled_add(weight, &h);
+        for (p, h) in damped.outer_iter_mut().enumerate() {
+            self.curvature.multiply_into(p, self.damping, eye.view(), h);
+        }
+        let mut matrix = Array2::zeros((size, size));
+        if self.is_block_diagonal() {
+            let weights = self.kernel.kernel.mapv(|k| k * k / n as f64);
+            for (m, weights) in weights.columns().into_iter().enumerate() {
+                let mut block = matrix.slice_mut(block_of(m, m, d));
+                for (h, &weight) in damped.outer_iter().zip(weights) {
+                    block.scaled_add(weight, &h);
+                }
+            }
+        } else {
+            // One N × N product for each pair of coordinates, half of one for a coordinate with itself.
+            let inverse = 1.0 / n as f64;
+            let mut product = Array2::zeros((n, n));
+            for i in 0..d {
+                for j in 0..=i {
+                    let column = damped.slice(s![.., i, j]);
+                    if column.iter().all(|&h| h == 0.0) {
+                        continue;
+                    }
+                    if i == j && column.iter().all(|&h| h > 0.0) {
+                        product = gram(inverse, (&self.mixing * &column.mapv(f64::sqrt)).view());
+                    } else {
+                        let scaled = &self.mixing * &column;
+                        general_mat_mul(inverse, &scaled, &self.mixing, 0.0, &mut product);
+                    }
+                    let d = d as isize;
+                    matrix.slice_mut(s![i..;d, j..;d]).assign(&product);
+                    matrix.slice_mut(s![j..;d, i..;d]).assign(&product);
                 }
             }
         }
-        if let Some(repulsion) = factor(self.coupling, self.kernel.slope) {
-            let r = repulsion.rank();
-            let mut u = Array2::zeros((r, size));
-            for (f, b) in repulsion.columns.outer_iter().enumerate() {
-                u.row_mut(f)
-                    .iter_mut()
-                    .zip(&b.dot(&self.kernel.transformed))
-                    .for_each(|(u, &x)| *u = x);
-            }
-            match &repulsion.core {
-                None => ndarray::linalg::general_mat_mul(1.0, &u.t(), &u, 1.0, &mut matrix),
-                Some(core) => {
-                    let scaled = core.dot(&u);
-                    ndarray::linalg::general_mat_mul(1.0, &u.t(), &scaled, 1.0, &mut matrix);
-                }
-            }
-        }
+        self.add_repulsion(&mut matrix);
         Ok(matrix)
     }
+
+    fn add_repulsion(&self, matrix: &mut Array2<f64>) {
+        let (n, d) = self.shape();
+        let (y, slope) = (self.kernel.transformed, self.kernel.slope);
+        if slope.iter().all(|&g| g == 0.0) {
+            return;
+        }
+        let root = (n as f64).sqrt().recip();
+        let g = Array2::from_shape_fn((n, n * d), |(p, column)| {
+            let (m, i) = (column / d, column % d);
+            root * slope[(p, m)] * (y[(p, i)] - y[(m, i)])
+        });
+        match self.coupling {
+            Coupling::Gram => general_mat_mul(1.0, &g.t(), &g, 1.0, matrix),
+            Coupling::Exact => {
+                let products = g.t().dot(&g);
+                for m in 0..n {
+                    for q in 0..n {
+                        let block = products.slice(block_of(m, q, d));
+                        matrix
+                            .slice_mut(block_of(m, q, d))
+                            .scaled_add(1.0, &block.t());
+                    }
+                }
+            }
+            Coupling::BlockRepulsion | Coupling::BlockDiagonal => {
+                for m in 0..n {
+                    let own = g.slice(s![.., m * d..(m + 1) * d]);
+                    let mut block = matrix.slice_mut(block_of(m, m, d));
+                    general_mat_mul(1.0, &own.t(), &own, 1.0, &mut block);
+                }
+            }
+        }
+    }
+}
+
+/// Block `(m, q)` of an `N d × N d` matrix.
+fn block_of(
+    m: usize,
+    q: usize,
+    d: usize,
+) -> ndarray::SliceInfo<[ndarray::SliceInfoElem; 2], ndarray::Ix2, ndarray::Ix2> {
+    s![m * d..(m + 1) * d, q * d..(q + 1) * d]
 }

@@ -10,10 +10,10 @@
 use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::coupled::Coupled;
+use super::inverse::Inverse;
 use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, block, dense, krylov};
 use crate::error::SteinError;
 use crate::repulsion::{factor, rank};
-use crate::target::Curvature;
 
 /// Relative residual at which refinement stops: far below what a step can use, and one or two products saved.
 const CONVERGED: f64 = 1e-10;
@@ -24,19 +24,6 @@ const REFINEMENTS: usize = 12;
 const TOLERANCE: f64 = 1e-9;
 const MAX_ITERATIONS: usize = 500;
 
-/// A factorised matrix.
-pub(super) trait Inverse {
-    /// `out = B⁻¹ rhs`, `N × d`.
-    fn solve_into(
-        &self,
-        rhs: ArrayView2<'_, f64>,
-        scratch: &mut Scratch,
-        out: ArrayViewMut2<'_, f64>,
-    ) -> Result<(), SteinError>;
-    /// Size of the largest matrix factorised.
-    fn size(&self) -> usize;
-}
-
 pub(super) fn solve(
     system: &SvnSystem<'_>,
     rhs: ArrayView2<'_, f64>,
@@ -44,20 +31,33 @@ pub(super) fn solve(
     mut out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     if system.is_block_diagonal() {
-        // Kronecker factors of several particles have no common eigenbasis.
-        if matches!(system.curvature, Curvature::Factored(_)) && !system.is_decoupled() {
-            return preconditioned(system, rhs, TOLERANCE, MAX_ITERATIONS, scratch, out);
-        }
-        let inverse = block::PerParticle::new(system)?;
-        return refine(system, &inverse, SolveRoute::PerParticle, rhs, scratch, out);
+        let blocks = block::blocks(system)?;
+        return if blocks.exact {
+            refine(
+                system,
+                &*blocks.inverse,
+                SolveRoute::PerParticle,
+                rhs,
+                scratch,
+                out,
+            )
+        } else {
+            let (tolerance, limit) = (TOLERANCE, MAX_ITERATIONS);
+            krylov::preconditioned(
+                system,
+                rhs,
+                &*blocks.inverse,
+                tolerance,
+                limit,
+                scratch,
+                out,
+            )
+        };
     }
-    let (n, d) = system.shape();
-    let rank = rank(system.coupling, n);
-    // Many particles of few coordinates: the whole system is smaller than the repulsion alone.
-    if n * d <= rank.min(super::DENSE_LIMIT) {
+    if system.is_denser() {
         return dense(system, rhs, scratch, out);
     }
-    if rank <= super::REPULSION_LIMIT {
+    if rank(system.coupling, system.shape().0) <= super::REPULSION_LIMIT {
         // Refinement needs no positive definiteness, so that it serves `exact` as well.
         let inverse = Coupled::new(system, factor(system.coupling, system.kernel.slope))?;
         let route = SolveRoute::Decoupled;
@@ -80,7 +80,8 @@ pub(super) fn dense(
     refine(system, &inverse, SolveRoute::Dense, rhs, scratch, out)
 }
 
-/// CG or MINRES with one factor of `H_p + λ I` a particle, and the repulsion where it is positive semi-definite.
+/// CG or MINRES with the diagonal blocks of the system, or with one factor of `H_p + λ I` a particle and a repulsion that is
+/// positive semi-definite and small enough to factor.
 pub(super) fn preconditioned(
     system: &SvnSystem<'_>,
     rhs: ArrayView2<'_, f64>,
@@ -89,18 +90,15 @@ pub(super) fn preconditioned(
     scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
-    let inverse: Box<dyn Inverse + '_> = if system.is_block_diagonal() {
-        Box::new(block::PerParticle::new(system)?)
-    } else {
-        let n = system.shape().0;
-        let coupling = system.coupling;
+    let n = system.shape().0;
+    let coupling = system.coupling;
+    let decoupled = !system.is_block_diagonal() && system.decoupled_work() <= super::DIRECT_WORK;
+    let inverse: Box<dyn Inverse + '_> = if decoupled {
         let worthwhile = coupling.is_psd() && rank(coupling, n) <= super::REPULSION_LIMIT;
-        let repulsion = if worthwhile {
-            factor(coupling, system.kernel.slope)
-        } else {
-            None
-        };
+        let repulsion = factor(coupling, system.kernel.slope).filter(|_| worthwhile);
         Box::new(Coupled::new(system, repulsion)?)
+    } else {
+        block::blocks(system)?.inverse
     };
     krylov::preconditioned(
         system,

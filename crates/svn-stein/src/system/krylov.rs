@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 use svn_linalg::{CgParams, CgStatus, LinearOperator, MinresParams, MinresStatus, SelfAdjoint};
 
-use super::direct::Inverse;
+use super::inverse::Inverse;
 use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem};
 use crate::error::SteinError;
 

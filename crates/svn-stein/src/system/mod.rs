@@ -24,6 +24,7 @@ mod coupled;
 mod decoupled;
 mod dense;
 mod direct;
+mod inverse;
 mod krylov;
 mod noise;
 mod operator;
@@ -31,21 +32,23 @@ mod scratch;
 
 pub use scratch::Scratch;
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use svn_linalg::{Cholesky, Factor as _, SymmetricEigen};
+use svn_linalg::{ParticleOperators, SymmetricEigen};
 
+use crate::curvature::validate;
 use crate::error::SteinError;
 use crate::finite::first_non_finite;
 use crate::gram::KernelView;
 use crate::repulsion::{Coupling, rank};
-use crate::target::Curvature;
 
 /// Largest matrix the automatic choice factorises before it turns to an iterative solver.
 const DIRECT_LIMIT: usize = 4096;
-/// Largest `N d` at which the whole system is assembled where the repulsion has a higher rank than that.
-const DENSE_LIMIT: usize = 256;
+/// Largest `N d` at which the whole system is assembled: 32 MB.
+const DENSE_LIMIT: usize = 2048;
+/// Multiplications of a direct solve from which on an iteration is tried instead: a second or so.
+const DIRECT_WORK: f64 = 4e9;
 /// Largest repulsion rank the automatic choice factorises.
 const REPULSION_LIMIT: usize = 1024;
 
@@ -132,17 +135,51 @@ pub struct SolveInfo {
     pub size: usize,
 }
 
+/// Relative residual up to which the iterate of an iteration that was cut short is an inexact Newton step.
+const FORCING: f64 = 0.1;
+
+impl SolveInfo {
+    /// Whether a step may be taken: solved, or cut short close to the solution, as inexact Newton methods do (Dembo,
+    /// Eisenstat and Steihaug, *Inexact Newton methods*, 1982).
+    pub(crate) fn suffices(&self) -> bool {
+        self.status == SolveStatus::Solved || self.relative_residual <= FORCING
+    }
+
+    /// The error of a solve that does not.
+    pub(crate) fn unsolved(&self, coupling: Coupling) -> SteinError {
+        SteinError::Unsolved {
+            coupling: coupling.name(),
+            route: match self.route {
+                SolveRoute::Decoupled => "the decoupled factors",
+                SolveRoute::Dense => "the dense factor",
+                SolveRoute::PerParticle => "the factors of the blocks",
+                SolveRoute::Cg => "conjugate gradients",
+                SolveRoute::Minres => "MINRES",
+                SolveRoute::Preconditioned => "the preconditioned iteration",
+            },
+            status: match self.status {
+                SolveStatus::Solved => "solved",
+                SolveStatus::IterationLimit => "iteration limit",
+                SolveStatus::NegativeCurvature => "negative curvature",
+                SolveStatus::Breakdown => "breakdown",
+            },
+            residual: self.relative_residual,
+        }
+    }
+}
+
 /// The system at one set of particles.
 #[derive(Debug)]
 pub struct SvnSystem<'a> {
     kernel: KernelView<'a>,
-    curvature: Curvature<'a>,
+    curvature: &'a dyn ParticleOperators,
     coupling: Coupling,
     damping: f64,
     /// `K̃`; `K` itself without a ridge.
     mixing: Array2<f64>,
-    /// `K̃⁻¹`; not finite where `K` is singular and the ridge zero.
-    mixing_inverse: Array2<f64>,
+    /// Eigenvalues and eigenvectors of `K̃`.
+    roots: Array1<f64>,
+    vectors: Array2<f64>,
 }
 
 impl<'a> SvnSystem<'a> {
@@ -150,11 +187,12 @@ impl<'a> SvnSystem<'a> {
     ///
     /// # Errors
     /// [`SteinError::Shape`] if kernel and curvature do not fit each other; [`SteinError::Setting`] for a negative
-    /// damping or ridge; what [`Curvature::validate`] says; [`SteinError::Singular`] for a kernel matrix that is not
+    /// damping or ridge; [`SteinError::NonFinite`] or [`SteinError::Curvature`] for curvature that
+    /// fails [its check](ParticleOperators::check); [`SteinError::Singular`] for a kernel matrix that is not
     /// finite.
     pub fn new(
         kernel: KernelView<'a>,
-        curvature: Curvature<'a>,
+        curvature: &'a dyn ParticleOperators,
         coupling: Coupling,
         damping: f64,
         ridge: f64,
@@ -178,7 +216,7 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        curvature.validate(n, d)?;
+        validate(curvature, n, d)?;
         for (name, value) in [("damping", damping), ("ridge", ridge)] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(SteinError::Setting {
@@ -193,34 +231,48 @@ impl<'a> SvnSystem<'a> {
             size: n,
             reason: e.to_string(),
         })?;
-        // Signs are kept: without a ridge this is K, which rounding may make slightly indefinite.
-        let root = eigen.values().mapv(|x| (x * x + ridge).sqrt().copysign(x));
-        let function = |values: Array1<f64>| (&eigen.vectors() * &values).dot(&eigen.vectors().t());
-        let mixing = if ridge == 0.0 {
-            kernel.kernel.to_owned()
-        } else {
-            function(root.clone())
-        };
-        Ok(Self {
+        let mut system = Self {
             kernel,
             curvature,
             coupling,
             damping,
-            mixing,
-            mixing_inverse: function(root.mapv(f64::recip)),
-        })
+            // Signs are kept: without a ridge this is K, which rounding may make slightly indefinite.
+            roots: eigen.values().mapv(|x| (x * x + ridge).sqrt().copysign(x)),
+            vectors: eigen.vectors().to_owned(),
+            mixing: Array2::zeros((0, 0)),
+        };
+        system.mixing = if ridge == 0.0 {
+            kernel.kernel.to_owned()
+        } else {
+            system.function(|root| root)
+        };
+        Ok(system)
+    }
+
+    /// A function of `K̃`.
+    fn function(&self, f: impl Fn(f64) -> f64) -> Array2<f64> {
+        (&self.vectors * &self.roots.mapv(f)).dot(&self.vectors.t())
+    }
+
+    /// A factorisation of size `size` that failed.
+    fn singular(&self, size: usize, reason: impl ToString) -> SteinError {
+        SteinError::Singular {
+            coupling: self.coupling.name(),
+            size,
+            reason: reason.to_string(),
+        }
     }
 
     /// `K̃⁻¹`.
-    fn mixing_inverse(&self) -> Result<&Array2<f64>, SteinError> {
-        if self.mixing_inverse.iter().all(|x| x.is_finite()) {
-            return Ok(&self.mixing_inverse);
+    fn mixing_inverse(&self) -> Result<Array2<f64>, SteinError> {
+        let inverse = self.function(f64::recip);
+        if inverse.iter().all(|x| x.is_finite()) {
+            return Ok(inverse);
         }
-        Err(SteinError::Singular {
-            coupling: self.coupling.name(),
-            size: self.shape().0,
-            reason: "the kernel matrix is singular and the ridge is zero".into(),
-        })
+        Err(self.singular(
+            self.shape().0,
+            "the kernel matrix is singular and the ridge is zero: particles coincide; set a ridge",
+        ))
     }
 
     /// Whether the system is `N` independent ones.
@@ -315,11 +367,7 @@ impl<'a> SvnSystem<'a> {
             Solver::Auto | Solver::Direct => direct::solve(self, rhs, scratch, out.view_mut())?,
         };
         match first_non_finite(out.view()) {
-            Some(_) => Err(SteinError::Singular {
-                coupling: self.coupling.name(),
-                size: info.size,
-                reason: "the solution is not finite".into(),
-            }),
+            Some(_) => Err(self.singular(info.size, "the solution is not finite")),
             None => Ok(info),
         }
     }
@@ -331,11 +379,9 @@ impl<'a> SvnSystem<'a> {
         }
         let (n, d) = self.shape();
         let block = self.is_block_diagonal();
-        let size = match &self.curvature {
-            Curvature::LowRank(low) if block && !self.is_decoupled() => n * low.rows.count(),
-            Curvature::LowRank(low) => low.rows.count(),
-            Curvature::Diagonal(_) | Curvature::Factored(_) => n,
-            Curvature::Dense(_) => d,
+        let size = match self.curvature.low_rank() {
+            Some(low) if block && !self.is_decoupled() => d.min(n * low.rows.count()),
+            _ => self.curvature.factor_size(),
         };
         let (tolerance, max_iterations) = (1e-6, 200);
         if size > DIRECT_LIMIT {
@@ -352,8 +398,9 @@ impl<'a> SvnSystem<'a> {
                 }
             };
         }
-        let rank = rank(self.coupling, n);
-        if block || rank <= REPULSION_LIMIT || n * d <= rank.min(DENSE_LIMIT) {
+        let direct =
+            self.decoupled_work() <= DIRECT_WORK && rank(self.coupling, n) <= REPULSION_LIMIT;
+        if block || direct || self.is_denser() {
             Solver::Direct
         } else {
             Solver::Preconditioned {
@@ -361,6 +408,21 @@ impl<'a> SvnSystem<'a> {
                 max_iterations,
             }
         }
+    }
+
+    /// Multiplications of the decoupled route that grow with the particles: the small matrix of the repulsion.
+    fn decoupled_work(&self) -> f64 {
+        let n = self.shape().0 as f64;
+        let r = rank(self.coupling, self.shape().0) as f64;
+        n * r * n * (n + r) + r.powi(3) / 6.0
+    }
+
+    /// Whether the whole `N d × N d` matrix takes less than the decoupled route: many particles of few coordinates.
+    fn is_denser(&self) -> bool {
+        let (n, d) = self.shape();
+        let size = (n * d) as f64;
+        let work = (n as f64).powi(3) * (d * d) as f64 + size.powi(3) / 6.0;
+        !self.is_block_diagonal() && n * d <= DENSE_LIMIT && work < self.decoupled_work()
     }
 }
 
@@ -378,19 +440,6 @@ fn for_each_particle<T: Send>(
     } else {
         (0..n).map(f).collect()
     }
-}
-
-/// Solve with a Cholesky factor, one vector.
-fn solve_vector(
-    cholesky: &Cholesky,
-    b: ArrayView1<'_, f64>,
-    coupling: &'static str,
-) -> Result<Array1<f64>, SteinError> {
-    cholesky.solve_vec(b).map_err(|e| SteinError::Singular {
-        coupling,
-        size: b.len(),
-        reason: e.to_string(),
-    })
 }
 
 /// `(A + Aᵀ) / 2` in place: what rounding left of symmetry.

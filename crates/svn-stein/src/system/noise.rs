@@ -9,13 +9,12 @@
 //! Any solver of `A` samples; no factor of the whole is needed. The indefinite `exact` coupling is assembled densely.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis};
-use svn_linalg::{Cholesky, CholeskyParams};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, ParticleOperators};
 
 use super::SvnSystem;
 use crate::error::SteinError;
 use crate::noise::Normals;
 use crate::repulsion::{Coupling, factor};
-use crate::target::Curvature;
 
 impl SvnSystem<'_> {
     /// `out ~ N(0, A)`, a function of `seed` and `step`.
@@ -52,19 +51,17 @@ impl SvnSystem<'_> {
             self.mixing.view()
         };
         out.fill(0.0);
-        let rank = match &self.curvature {
-            Curvature::LowRank(low) => low.rows.count(),
-            _ => 0,
-        };
+        let low = self.curvature.low_rank();
+        let rank = low.map_or(0, |low| low.rows.count());
         for p in 0..n {
-            let roots = self.curvature_root(p)?;
+            let root_of = Root::new(self, p)?;
             if block {
                 for m in (0..n).filter(|&m| k[(p, m)] != 0.0) {
-                    let x = self.shape_noise(p, &roots, draw(n + p * n + m, d + rank).view());
+                    let x = root_of.apply(draw(n + p * n + m, d + rank).view());
                     out.row_mut(m).scaled_add(root * k[(p, m)], &x);
                 }
             } else {
-                let x = self.shape_noise(p, &roots, draw(n + p, d + rank).view());
+                let x = root_of.apply(draw(n + p, d + rank).view());
                 for m in 0..n {
                     out.row_mut(m).scaled_add(root * k[(p, m)], &x);
                 }
@@ -81,59 +78,6 @@ impl SvnSystem<'_> {
         Ok(())
     }
 
-    /// Lower Cholesky factor of `H_p + λ I` where one is needed.
-    fn curvature_root(&self, p: usize) -> Result<Option<Cholesky>, SteinError> {
-        match &self.curvature {
-            Curvature::Dense(h) => {
-                let mut matrix = h.index_axis(Axis(0), p).to_owned();
-                matrix.diag_mut().mapv_inplace(|x| x + self.damping);
-                self.factorize(matrix).map(Some)
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// `(H_p + λ I)^½ z`.
-    fn shape_noise(
-        &self,
-        p: usize,
-        root: &Option<Cholesky>,
-        z: ArrayView1<'_, f64>,
-    ) -> Array1<f64> {
-        let d = self.shape().1;
-        let (z, extra) = z.split_at(Axis(0), d);
-        match &self.curvature {
-            Curvature::LowRank(low) => {
-                let mut out = z.insert_axis(Axis(0)).to_owned();
-                let shift = (low.shift + self.damping).sqrt();
-                let extra = extra.insert_axis(Axis(0));
-                low.rows
-                    .combine_into(p, low.weight.sqrt(), extra, shift, out.view_mut());
-                out.index_axis_move(Axis(0), 0)
-            }
-            Curvature::Diagonal(h) => {
-                let h = h.row(p);
-                Array1::from_shape_fn(d, |i| (h[i] + self.damping).sqrt() * z[i])
-            }
-            Curvature::Dense(_) => root
-                .as_ref()
-                .map_or_else(|| z.to_owned(), |c| c.lower().dot(&z)),
-            Curvature::Factored(f) => {
-                // (H + λ) W z with W Wᵀ = (H + λ)⁻¹.
-                let mut out = Array2::zeros((1, d));
-                if let Ok(factor) = f.factor(p, self.damping) {
-                    let mut w = Array2::zeros((d, 1));
-                    factor.inverse_sqrt_into(z.insert_axis(Axis(1)), w.view_mut());
-                    self.curvature
-                        .apply_one_into(p, w.t(), self.damping, out.view_mut());
-                } else {
-                    out.fill(f64::NAN);
-                }
-                out.index_axis_move(Axis(0), 0)
-            }
-        }
-    }
-
     fn factorize(&self, matrix: Array2<f64>) -> Result<Cholesky, SteinError> {
         Cholesky::factorize(matrix.view(), &CholeskyParams::strict()).map_err(|e| {
             SteinError::Singular {
@@ -142,5 +86,56 @@ impl SvnSystem<'_> {
                 reason: e.to_string(),
             }
         })
+    }
+}
+
+/// `(H_p + λ I)^½`.
+struct Root<'s> {
+    curvature: &'s dyn ParticleOperators,
+    particle: usize,
+    damping: f64,
+    /// None where rows serve: `√w J_pᵀ` beside `√(δ + λ) I`. Else `(H + λ) W` with `W Wᵀ = (H + λ)⁻¹`.
+    factor: Option<Box<dyn Factor + 's>>,
+}
+
+impl<'s> Root<'s> {
+    fn new(system: &SvnSystem<'s>, particle: usize) -> Result<Self, SteinError> {
+        let (curvature, damping) = (system.curvature, system.damping);
+        let factor = match curvature.low_rank() {
+            Some(_) => None,
+            None => Some(
+                curvature
+                    .factor(particle, damping)
+                    .map_err(|e| system.singular(system.shape().1, e))?,
+            ),
+        };
+        Ok(Self {
+            curvature,
+            particle,
+            damping,
+            factor,
+        })
+    }
+
+    /// From `d + R` normal numbers, or `d` where there are no rows.
+    fn apply(&self, z: ArrayView1<'_, f64>) -> Array1<f64> {
+        let (z, extra) = z.split_at(Axis(0), self.curvature.dim());
+        let mut out = z.insert_axis(Axis(0)).to_owned();
+        match (&self.factor, self.curvature.low_rank()) {
+            (Some(factor), _) => {
+                let mut w = Array2::zeros((z.len(), 1));
+                factor.inverse_sqrt_into(z.insert_axis(Axis(1)), w.view_mut());
+                self.curvature
+                    .multiply_into(self.particle, self.damping, w.t(), out.view_mut());
+            }
+            (None, Some(low)) => {
+                let shift = (low.shift + self.damping).sqrt();
+                let rows = low.rows.rows(self.particle);
+                let extra = extra.insert_axis(Axis(0));
+                rows.combine_into(low.weight.sqrt(), extra, shift, out.view_mut());
+            }
+            (None, None) => {}
+        }
+        out.index_axis_move(Axis(0), 0)
     }
 }

@@ -2,7 +2,7 @@
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{LinearOperator, SelfAdjoint};
+use svn_linalg::{LinearOperator, SelfAdjoint, multiply_each_into};
 
 use super::{Scratch, SvnSystem};
 use crate::field::norm;
@@ -37,7 +37,7 @@ impl SvnSystem<'_> {
                     product.slice_mut(s![..rows.len(), ..]),
                 );
                 self.curvature
-                    .apply_one_into(p, input.view(), self.damping, image.view_mut());
+                    .multiply_into(p, self.damping, input.view(), image.view_mut());
                 for (&m, image) in rows.iter().zip(image.rows()) {
                     out.row_mut(m)
                         .scaled_add(inverse * k[(p, m)] * k[(p, m)], &image);
@@ -45,8 +45,12 @@ impl SvnSystem<'_> {
             }
         } else {
             general_mat_mul(1.0, &self.mixing, &alpha, 0.0, mixed);
-            self.curvature
-                .apply_into(mixed.view(), self.damping, product.view_mut());
+            multiply_each_into(
+                self.curvature,
+                self.damping,
+                mixed.view(),
+                product.view_mut(),
+            );
             general_mat_mul(inverse, &self.mixing, product, 0.0, &mut out);
         }
         if self.kernel.slope.iter().any(|&g| g != 0.0) {

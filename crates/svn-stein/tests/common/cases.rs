@@ -18,7 +18,7 @@ pub fn newton(coupling: Coupling, metric: Metric) -> Newton {
             metric,
             ..KernelSettings::default()
         },
-        ..Newton::default()
+        ..Newton::plain()
     }
 }
 
@@ -149,7 +149,7 @@ pub fn cases() -> Vec<(String, Method)> {
                 kernel: Kernel::Delta,
                 ..KernelSettings::default()
             },
-            ..Newton::default()
+            ..Newton::plain()
         }),
     ));
     cases

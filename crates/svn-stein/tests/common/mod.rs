@@ -10,7 +10,8 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, FactorError, LinearOperator, SelfAdjoint};
-use svn_stein::target::{Curvature, Curved, FactoredCurvature, LowRank, Score, TargetError};
+pub use svn_linalg::{DenseMatrices, DiagonalMatrices, LowRank, ParticleOperators};
+use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::{Coupling, Kernel, KernelSettings, Metric};
 
 pub fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
@@ -18,17 +19,10 @@ pub fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
     Array2::from_shape_simple_fn(shape, || StandardNormal.sample(&mut rng))
 }
 
-/// Curvature of every kind that owns its data.
-#[derive(Clone)]
-pub enum Owned {
-    LowRank {
-        rows: Array3<f64>,
-        weight: f64,
-        shift: f64,
-    },
-    Diagonal(Array2<f64>),
-    Dense(Array3<f64>),
-    Factored(Family),
+/// Curvature that owns its data, beside its matrices made by another route.
+pub struct Owned {
+    operators: Box<dyn ParticleOperators>,
+    matrices: Vec<Array2<f64>>,
 }
 
 /// Dense matrices behind operators, as a Kronecker-factored family would be.
@@ -63,7 +57,7 @@ impl LinearOperator for Matrix<'_> {
 
 impl SelfAdjoint for Matrix<'_> {}
 
-impl FactoredCurvature for Family {
+impl ParticleOperators for Family {
     fn particles(&self) -> usize {
         self.0.len()
     }
@@ -88,40 +82,54 @@ impl FactoredCurvature for Family {
     fn diagonal(&self, particle: usize) -> Array1<f64> {
         self.0[particle].diag().to_owned()
     }
+
+    fn factor_size(&self) -> usize {
+        self.dim()
+    }
 }
 
 impl Owned {
-    pub fn view(&self) -> Curvature<'_> {
-        match self {
-            Self::LowRank {
+    pub fn low_rank(rows: Array3<f64>, weight: f64, shift: f64) -> Self {
+        let matrix = |j: ndarray::ArrayView2<'_, f64>| {
+            j.t().dot(&j) * weight + Array2::<f64>::eye(j.ncols()) * shift
+        };
+        Self {
+            matrices: rows.outer_iter().map(matrix).collect(),
+            operators: Box::new(LowRank {
                 rows,
                 weight,
                 shift,
-            } => Curvature::LowRank(LowRank {
-                rows,
-                weight: *weight,
-                shift: *shift,
             }),
-            Self::Diagonal(h) => Curvature::Diagonal(h.view()),
-            Self::Dense(h) => Curvature::Dense(h.view()),
-            Self::Factored(f) => Curvature::Factored(f),
         }
     }
 
-    pub fn dense(&self) -> Vec<Array2<f64>> {
-        match self {
-            Self::LowRank {
-                rows,
-                weight,
-                shift,
-            } => rows
-                .outer_iter()
-                .map(|j| j.t().dot(&j) * *weight + Array2::<f64>::eye(j.ncols()) * *shift)
-                .collect(),
-            Self::Diagonal(h) => h.outer_iter().map(|h| Array2::from_diag(&h)).collect(),
-            Self::Dense(h) => h.outer_iter().map(|h| h.to_owned()).collect(),
-            Self::Factored(f) => f.0.clone(),
+    pub fn diagonal(h: Array2<f64>) -> Self {
+        Self {
+            matrices: h.outer_iter().map(|h| Array2::from_diag(&h)).collect(),
+            operators: Box::new(DiagonalMatrices::new(h)),
         }
+    }
+
+    pub fn dense(h: Array3<f64>) -> Self {
+        Self {
+            matrices: h.outer_iter().map(|h| h.to_owned()).collect(),
+            operators: Box::new(DenseMatrices::new(h)),
+        }
+    }
+
+    pub fn factored(h: &Array3<f64>) -> Self {
+        Self {
+            matrices: h.outer_iter().map(|h| h.to_owned()).collect(),
+            operators: Box::new(Family::new(h)),
+        }
+    }
+
+    pub fn view(&self) -> &dyn ParticleOperators {
+        &*self.operators
+    }
+
+    pub fn matrices(&self) -> Vec<Array2<f64>> {
+        self.matrices.clone()
     }
 }
 
@@ -142,17 +150,10 @@ pub fn curvatures(seed: u64, n: usize, d: usize) -> Vec<(&'static str, Owned)> {
             .assign(&(root.t().dot(&root) + Array2::<f64>::eye(d) * 0.2));
     }
     vec![
-        (
-            "low rank",
-            Owned::LowRank {
-                rows,
-                weight: 1.7,
-                shift: 0.4,
-            },
-        ),
-        ("diagonal", Owned::Diagonal(diagonal)),
-        ("factored", Owned::Factored(Family::new(&dense))),
-        ("dense", Owned::Dense(dense)),
+        ("low rank", Owned::low_rank(rows, 1.7, 0.4)),
+        ("diagonal", Owned::diagonal(diagonal)),
+        ("factored", Owned::factored(&dense)),
+        ("dense", Owned::dense(dense)),
     ]
 }
 
@@ -404,7 +405,7 @@ impl Curved for Gaussian {
                     let one = self.low.slice(s![0..1, .., ..]).to_owned();
                     self.low = repeat(&one);
                 }
-                Curvature::LowRank(LowRank {
+                Box::new(LowRank {
                     rows: &self.low,
                     weight: 1.0,
                     shift: SHIFT,
@@ -412,12 +413,12 @@ impl Curved for Gaussian {
             }
             Kind::Dense => {
                 self.dense = repeat(&self.precision.clone().insert_axis(Axis(0)));
-                Curvature::Dense(self.dense.view())
+                Box::new(DenseMatrices::new(self.dense.view()))
             }
             Kind::Diagonal => {
                 let diagonal = self.precision.diag().to_owned();
                 self.diagonal = diagonal.broadcast((n, diagonal.len())).unwrap().to_owned();
-                Curvature::Diagonal(self.diagonal.view())
+                Box::new(DiagonalMatrices::new(self.diagonal.view()))
             }
         })
     }
@@ -455,7 +456,7 @@ impl Curved for Flat {
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
         self.curvature = Array2::ones(particles.dim());
-        Ok(Curvature::Diagonal(self.curvature.view()))
+        Ok(Box::new(DiagonalMatrices::new(self.curvature.view())))
     }
 }
 

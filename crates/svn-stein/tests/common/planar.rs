@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use svn_stein::linalg::DenseMatrices;
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 
 /// `log π` and its gradient and a positive semi-definite curvature at one point.
@@ -58,7 +59,7 @@ impl<P: Planar> Curved for Target<P> {
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
-        Ok(Curvature::Dense(self.curvature.view()))
+        Ok(Box::new(DenseMatrices::new(self.curvature.view())))
     }
 }
 

@@ -10,7 +10,8 @@
 
 use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use serde::Deserialize;
-use svn_stein::target::{Curvature, Curved, LowRank, Score, TargetError};
+use svn_stein::linalg::LowRank;
+use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::*;
 
 use crate::common::normals;
@@ -104,7 +105,7 @@ impl Curved for Network {
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
-        Ok(Curvature::LowRank(LowRank {
+        Ok(Box::new(LowRank {
             rows: &self.rows,
             weight: self.precision,
             shift: 1.0,
@@ -169,7 +170,7 @@ fn newton_widens_the_predictive_towards_hmc() {
         ridge: 1e-3,
         damping: Damping::Constant(100.0),
         trust_region: Some(10.0),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let svn = |bandwidth| Method::Svn(newton(bandwidth, Rate::cosine(1.0, 200)));
     let ssvn = Method::Ssvn(newton(Bandwidth::Dimension, Rate::constant(0.1)));

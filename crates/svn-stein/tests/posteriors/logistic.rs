@@ -7,6 +7,7 @@
 //! Ten correlated features of the breast-cancer data, standardised, and an intercept; curvature is the exact Hessian.
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
+use svn_stein::linalg::DenseMatrices;
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::*;
 
@@ -96,7 +97,7 @@ impl Curved for Logistic {
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
         self.evaluate(particles, log_density, score, true);
-        Ok(Curvature::Dense(self.hessian.view()))
+        Ok(Box::new(DenseMatrices::new(self.hessian.view())))
     }
 }
 
@@ -144,7 +145,7 @@ fn newton_matches_the_moments_of_hmc() {
         rate,
         ridge: 1e-2,
         trust_region: Some(11.0),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let svn = |bandwidth| Method::Svn(newton(bandwidth, Rate::cosine(0.5, 60)));
     let ssvn = Method::Ssvn(newton(Bandwidth::Fixed(100.0), Rate::constant(0.1)));

@@ -11,6 +11,7 @@
 //! Reference: Pagani, Wiegand & Nadarajah (2022), *An n-dimensional Rosenbrock distribution for MCMC testing*.
 
 use ndarray::{Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2};
+use svn_stein::linalg::DenseMatrices;
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::*;
 
@@ -127,7 +128,7 @@ impl Curved for Hybrid {
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<Curvature<'_>, TargetError> {
         self.score_into(particles, log_density, score)?;
-        Ok(Curvature::Dense(self.hessian.view()))
+        Ok(Box::new(DenseMatrices::new(self.hessian.view())))
     }
 }
 
@@ -136,7 +137,7 @@ fn distance(hybrid: &mut Hybrid, rate: f64, damping: f64, steps: u64) -> Distanc
         rate: Rate::constant(rate),
         ridge: 0.1,
         damping: Damping::Constant(damping),
-        ..Newton::default()
+        ..Newton::plain()
     };
     let d = hybrid.dim();
     let (mean, sd) = hybrid.moments();

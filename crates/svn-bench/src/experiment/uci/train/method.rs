@@ -81,7 +81,7 @@ pub(in crate::experiment) fn newton(
             .trust_region
             .filter(|bound| *bound > 0.0)
             .map(|bound| bound * rows as f64),
-        ..Newton::default()
+        ..Newton::plain()
     })
 }
 

@@ -62,6 +62,7 @@ fn curvature(job: &FoldJob) -> CurvatureSettings {
         family: match settings.hessian {
             Some(Hessian::Diag) => CurvatureFamily::Diag,
             Some(Hessian::Kfac) => CurvatureFamily::Kfac,
+            Some(Hessian::Ekfac) => CurvatureFamily::Ekfac,
             Some(Hessian::Full) | None => CurvatureFamily::Full,
         },
         part: if last_layer_alone {

@@ -114,6 +114,7 @@ fn curvature_settings(run: &Run<'_>) -> CurvatureSettings {
         family: match settings.hessian {
             Some(Hessian::Full) => CurvatureFamily::Full,
             Some(Hessian::Kfac) => CurvatureFamily::Kfac,
+            Some(Hessian::Ekfac) => CurvatureFamily::Ekfac,
             Some(Hessian::Diag) | None => CurvatureFamily::Diag,
         },
         part: if last_layer_alone {

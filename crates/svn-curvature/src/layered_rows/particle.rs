@@ -1,0 +1,131 @@
+//! The rows of one particle, multiplied layer by layer.
+
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use svn_linalg::Rows;
+
+use super::products::{add_row_products, multiply, weigh_rows_into};
+use super::{LayerRows, LayeredRows};
+
+/// `J_p` of [`LayeredRows`].
+#[derive(Debug)]
+pub(super) struct LayeredParticle<'a> {
+    pub rows: &'a LayeredRows,
+    pub particle: usize,
+}
+
+impl Rows for LayeredParticle<'_> {
+    fn count(&self) -> usize {
+        self.rows.count()
+    }
+
+    fn dim(&self) -> usize {
+        self.rows.dim
+    }
+
+    fn project_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        let x = x.as_standard_layout();
+        out.fill(0.0);
+        for layer in &self.rows.layers {
+            let (a, d) = layer.factors(self.particle);
+            let narrow = layer.narrow_side(self.particle);
+            let mut image = Array2::zeros(narrow.values.dim());
+            let mut shift = Array1::zeros(out.ncols());
+            let mut weight = Array2::zeros((d.ncols(), a.ncols()));
+            for (x, mut out) in x.rows().into_iter().zip(out.rows_mut()) {
+                let source = x.slice(s![layer.weight.clone()]);
+                let Ok(source) = source.into_shape_with_order(weight.dim()) else {
+                    continue;
+                };
+                // Rows of odd length are not aligned, which costs a product more than this copy.
+                weight.assign(&source);
+                if narrow.is_inputs {
+                    general_mat_mul(1.0, &d, &weight, 0.0, &mut image);
+                } else {
+                    multiply(a, weight.t(), 0.0, image.view_mut());
+                }
+                add_row_products(image.view(), narrow.values, out.view_mut());
+                if let Some(bias) = &layer.bias {
+                    general_mat_vec_mul(1.0, &d, &x.slice(s![bias.clone()]), 0.0, &mut shift);
+                    out += &shift;
+                }
+            }
+        }
+    }
+
+    fn gram_into(&self, mut out: ArrayViewMut2<'_, f64>) {
+        // Kept up to date as rows are written.
+        out.assign(&self.rows.gram.index_axis(Axis(0), self.particle));
+    }
+
+    fn squared_columns(&self) -> Array1<f64> {
+        let mut out = Array1::zeros(self.dim());
+        let square = |view: ArrayView2<'_, f64>| view.mapv(|v| v * v);
+        for layer in &self.rows.layers {
+            let (a, d) = layer.factors(self.particle);
+            let (a, d) = (square(a), square(d));
+            let weight = d.t().dot(&a);
+            out.slice_mut(s![layer.weight.clone()])
+                .iter_mut()
+                .zip(&weight)
+                .for_each(|(o, w)| *o = *w);
+            if let Some(bias) = &layer.bias {
+                out.slice_mut(s![bias.clone()]).assign(&d.sum_axis(Axis(0)));
+            }
+        }
+        out
+    }
+
+    fn combine_into(
+        &self,
+        scale: f64,
+        z: ArrayView2<'_, f64>,
+        beta: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        if !out.is_standard_layout() {
+            let mut copy = out.as_standard_layout().into_owned();
+            self.combine_into(scale, z, beta, copy.view_mut());
+            out.assign(&copy);
+            return;
+        }
+        for layer in &self.rows.layers {
+            let (a, d) = layer.factors(self.particle);
+            let narrow = layer.narrow_side(self.particle);
+            let mut weighted = Array2::zeros(narrow.values.dim());
+            for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
+                if let Some(bias) = &layer.bias {
+                    let mut target = out.slice_mut(s![bias.clone()]);
+                    general_mat_vec_mul(scale, &d.t(), &z, beta, &mut target);
+                }
+                let target = out.slice_move(s![layer.weight.clone()]);
+                let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) else {
+                    continue;
+                };
+                weigh_rows_into(scale, z, narrow.values, weighted.view_mut());
+                if narrow.is_inputs {
+                    general_mat_mul(1.0, &d.t(), &weighted, beta, &mut target);
+                } else {
+                    multiply(weighted.t(), a, beta, target);
+                }
+            }
+        }
+    }
+}
+
+/// The narrower of inputs and cotangents: what elementwise work runs over, while matrix products run over the other.
+struct NarrowSide<'a> {
+    values: ArrayView2<'a, f64>,
+    is_inputs: bool,
+}
+
+impl LayerRows {
+    fn narrow_side(&self, particle: usize) -> NarrowSide<'_> {
+        let (a, d) = self.factors(particle);
+        let is_inputs = a.ncols() < d.ncols();
+        NarrowSide {
+            values: if is_inputs { a } else { d },
+            is_inputs,
+        }
+    }
+}

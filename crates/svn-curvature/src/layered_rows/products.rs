@@ -1,0 +1,138 @@
+//! Dense kernels of rows that are products: inner products in tiles, and products with the narrower side.
+
+use std::ops::Range;
+
+use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip, s};
+
+use super::LayerRows;
+
+/// Rows whose inner products with all others are made at a time, so that the three tables of it stay in the cache.
+pub(super) const TILE: usize = 32;
+
+/// Room for the inner products of up to [`TILE`] rows with all rows: inputs, cotangents, and the sum over layers.
+pub(super) struct Tile([Array2<f64>; 3]);
+
+impl Tile {
+    pub fn new(rows: usize) -> Self {
+        Self([(); 3].map(|()| Array2::zeros((TILE.min(rows), rows))))
+    }
+}
+
+impl LayerRows {
+    /// Adds the layer's part of the products of rows `left` of particle `p` with rows `right` of particle `q` to `out`.
+    fn add_inner_products(
+        &self,
+        [(p, left), (q, right)]: [(usize, Range<usize>); 2],
+        [mut inputs, mut cotangents]: [ArrayViewMut2<'_, f64>; 2],
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let ((a, d), (b, e)) = (self.factors(p), self.factors(q));
+        let (a, d) = (a.slice(s![left.clone(), ..]), d.slice(s![left, ..]));
+        let (b, e) = (b.slice(s![right.clone(), ..]), e.slice(s![right, ..]));
+        general_mat_mul(1.0, &a, &b.t(), 0.0, &mut inputs);
+        let one = if self.bias.is_some() { 1.0 } else { 0.0 };
+        if d.ncols() == 1 {
+            let (d, e) = (d.column(0), e.column(0));
+            for ((mut out, inputs), d) in out.rows_mut().into_iter().zip(inputs.rows()).zip(d) {
+                Zip::from(&mut out)
+                    .and(&inputs)
+                    .and(&e)
+                    .for_each(|o, a, e| *o += (a + one) * d * e);
+            }
+            return;
+        }
+        general_mat_mul(1.0, &d, &e.t(), 0.0, &mut cotangents);
+        for ((mut out, inputs), cotangents) in out
+            .rows_mut()
+            .into_iter()
+            .zip(inputs.rows())
+            .zip(cotangents.rows())
+        {
+            Zip::from(&mut out)
+                .and(&inputs)
+                .and(&cotangents)
+                .for_each(|o, a, d| *o += (a + one) * d);
+        }
+    }
+}
+
+/// Products of up to [`TILE`] rows of one particle with rows of another, over all layers.
+pub(super) fn inner_products<'t>(
+    layers: &[LayerRows],
+    pair: [(usize, Range<usize>); 2],
+    Tile(tables): &'t mut Tile,
+) -> ArrayViewMut2<'t, f64> {
+    let [inputs, cotangents, sum] = tables;
+    let (height, width) = (pair[0].1.len(), pair[1].1.len());
+    let mut out = sum.slice_mut(s![..height, ..width]);
+    out.fill(0.0);
+    for layer in layers {
+        let scratch =
+            [&mut *inputs, &mut *cotangents].map(|table| table.slice_mut(s![..height, ..width]));
+        layer.add_inner_products(pair.clone(), scratch, out.view_mut());
+    }
+    out
+}
+
+/// `out = A B + beta · out`, with the vector routine where one side is a vector: the matrix one has no fast path for it.
+pub(super) fn multiply(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    beta: f64,
+    mut out: ArrayViewMut2<'_, f64>,
+) {
+    if b.ncols() == 1 {
+        general_mat_vec_mul(1.0, &a, &b.column(0), beta, &mut out.column_mut(0));
+    } else if a.nrows() == 1 {
+        general_mat_vec_mul(1.0, &b.t(), &a.row(0), beta, &mut out.row_mut(0));
+    } else {
+        general_mat_mul(1.0, &a, &b, beta, &mut out);
+    }
+}
+
+/// `out_i += a_i · b_i` for the rows of two matrices in standard layout.
+pub(super) fn add_row_products(
+    a: ArrayView2<'_, f64>,
+    b: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut1<'_, f64>,
+) {
+    let width = a.ncols().max(1);
+    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else {
+        unreachable!("both sides are stored row by row")
+    };
+    let rows = a.chunks_exact(width).zip(b.chunks_exact(width));
+    for (o, (a, b)) in out.iter_mut().zip(rows) {
+        // Four sums at a time, which vectorises.
+        let mut sums = [0.0; 4];
+        let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
+        let rest = a4.remainder().iter().zip(b4.remainder());
+        let rest: f64 = rest.map(|(a, b)| a * b).sum();
+        for (a, b) in a4.zip(b4) {
+            for i in 0..4 {
+                sums[i] += a[i] * b[i];
+            }
+        }
+        *o += (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
+    }
+}
+
+/// `out_i = scale z_i values_i` for the rows of two matrices in standard layout.
+pub(super) fn weigh_rows_into(
+    scale: f64,
+    z: ArrayView1<'_, f64>,
+    values: ArrayView2<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
+) {
+    let width = values.ncols().max(1);
+    let (Some(values), Some(out)) = (values.as_slice(), out.as_slice_mut()) else {
+        unreachable!("both sides are stored row by row")
+    };
+    let rows = out.chunks_exact_mut(width).zip(values.chunks_exact(width));
+    for (z, (out, values)) in z.iter().zip(rows) {
+        let z = scale * z;
+        for (o, v) in out.iter_mut().zip(values) {
+            *o = z * v;
+        }
+    }
+}
