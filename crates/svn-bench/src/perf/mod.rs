@@ -4,10 +4,10 @@
 //! shapes → cases → rigs (sampler, state, target) → steps of all cases in turn → results → limits, ratios → tables, JSON
 //! ```
 //!
-//! - what is measured: [`shape`], [`case`], on synthetic rows with a seed
-//! - how: [`measure`] warms every case up and then takes blocks of steps of all cases in turn, so that a disturbance
+//! - what is measured: `shape`, `case`, on synthetic rows with a seed
+//! - how: `measure` warms every case up and then takes blocks of steps of all cases in turn, so that a disturbance
 //!   of the machine falls on all of them
-//! - what is asserted: operation counts ([`limits`]), never times
+//! - what is asserted: operation counts (`limits`), never times
 //!
 //! Growth with particles, dimension and rows is another program's: `cargo bench -p svn-models --bench growth`.
 
