@@ -17,7 +17,6 @@ const PEERS: [(&str, &[&str]); 3] = [
 /// What the arguments ask for, as far as this program must know.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
-    quick: bool,
     peers: bool,
     offline: bool,
     /// Interpreters to look for the modules in.
@@ -40,7 +39,7 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     cargo
         .args(["run", "--quiet", "--manifest-path"])
         .arg(place.root.join("Cargo.toml"));
-    if !asked.quick {
+    if !asked.quick() {
         cargo.arg("--release");
     }
     cargo
@@ -57,41 +56,40 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
 }
 
 impl Asked {
-    /// Reads `--quick`, `--peers`, `--python PATH` (repeated) and `--offline`.
+    /// Takes `--peers`, `--python PATH` (repeated) and `--offline` out.
     fn parse(args: &[String]) -> Result<Self> {
         let mut asked = Self::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            match arg.as_str() {
+            let (name, value) = match arg.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (arg.as_str(), None),
+            };
+            match name {
                 "--offline" => asked.offline = true,
                 "--peers" => asked.peers = true,
                 "--python" => {
-                    let path = args
-                        .next()
-                        .ok_or_else(|| bad_input("--python: expected a Python interpreter"))?;
-                    asked.pythons.push(path.clone());
+                    let path = value.or_else(|| args.next().map(String::as_str));
+                    let path =
+                        path.ok_or_else(|| bad_input("--python: expected an interpreter"))?;
+                    asked.pythons.push(path.to_string());
                 }
-                other => {
-                    if let Some(path) = other.strip_prefix("--python=") {
-                        asked.pythons.push(path.to_string());
-                        continue;
-                    }
-                    asked.quick |= other == "--quick";
-                    asked.rest.push(arg.clone());
-                }
+                _ => asked.rest.push(arg.clone()),
             }
         }
         Ok(asked)
+    }
+
+    fn quick(&self) -> bool {
+        self.rest.iter().any(|arg| arg == "--quick")
     }
 }
 
 /// Lines of JSON of all scripts whose modules an interpreter has; the others are named and left out.
 fn peers(folder: &Path, pythons: &[String]) -> Result<String> {
-    let usual = ["python3".to_string()];
-    let pythons = if pythons.is_empty() {
-        &usual[..]
-    } else {
-        pythons
+    let pythons = match pythons {
+        [] => &["python3".to_string()],
+        named => named,
     };
     let mut lines = String::new();
     for (script, modules) in PEERS {
@@ -141,7 +139,7 @@ mod tests {
     fn own_arguments_are_taken_out() {
         let asked =
             parse("--quick --python a/python --shape yacht --peers --python=b --json x").unwrap();
-        assert!(asked.quick && asked.peers && !asked.offline);
+        assert!(asked.quick() && asked.peers && !asked.offline);
         assert_eq!(asked.pythons, ["a/python", "b"]);
         assert_eq!(asked.rest, ["--quick", "--shape", "yacht", "--json", "x"]);
         assert!(parse("--python").is_err());

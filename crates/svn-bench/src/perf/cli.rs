@@ -1,25 +1,28 @@
 //! The command line of the performance suite.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
+use serde::Serialize;
 
-use super::case::{Case, Shape, cases};
-use super::child::{self, Order};
-use super::env::{self, Environment};
+use super::case::cases;
 use super::error::PerfError;
-use super::measure::{Counter, Effort, measure, with_threads};
-use super::outcome::{CaseResult, Outcome, SCHEMA};
-use super::{LIMITS, figure, jobs, limits, peers, ratios, roofline, scaling, table};
+use super::limits::{self, LIMITS};
+use super::machine::Machine;
+use super::measure::{Effort, measure};
+use super::peers::{self, Peer};
+use super::ratios::{self, Ratio};
+use super::result::CaseResult;
+use super::rig::Counter;
+use super::shape::Shape;
+use super::table;
 use crate::cli::{BAD_INPUT, DONE, FAILED, print, render, usage};
 use crate::record::write_atomically;
 
-/// Times, memory and operation counts of one step of each method, on synthetic rows
+/// Times, allocations and operation counts of one step of each method, on synthetic rows
 ///
-/// All cases of a shape take turns in one process, once with one thread and once with all. The peak memory of a case
-/// is that of a process of its own.
+/// All cases of a shape take turns in one process, once with one thread and once with all.
 #[derive(Parser, Debug)]
 #[command(name = "svn-perf", bin_name = "cargo xtask perf", max_term_width = 100)]
 struct Arguments {
@@ -32,35 +35,30 @@ struct Arguments {
     /// Only these shapes; all without it, yacht with --quick
     #[arg(long, value_name = "NAME", value_enum)]
     shape: Vec<Shape>,
-    /// Also train two folds at once and one after the other
-    #[arg(long)]
-    jobs_check: bool,
-    /// Also measure the growth with particles, dimension and rows
-    #[arg(long)]
-    scaling: bool,
-    /// Folder for the figures of --scaling
-    #[arg(long, value_name = "DIR", requires = "scaling")]
-    out: Option<PathBuf>,
     /// Results of other implementations, a JSON object a line (`cargo xtask perf --peers` makes it)
     #[arg(long, value_name = "FILE")]
     peer_results: Option<PathBuf>,
-    /// Obey the order on standard input
-    #[arg(long, hide = true)]
-    child: bool,
 }
 
-/// Run the command with its arguments (the first is the program's name); `start` is when the program began.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, start: Instant, counter: Counter) -> u8 {
+/// The contents of the file of `--json`.
+#[derive(Debug, Serialize)]
+struct Outcome {
+    /// Version of the format.
+    schema: u32,
+    machine: Machine,
+    cases: Vec<CaseResult>,
+    ratios: Vec<Ratio>,
+    /// Other implementations, where they were asked for.
+    peers: Vec<Peer>,
+}
+
+/// Run the command with its arguments (the first is the program's name) and give its exit code back.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, counter: Counter) -> u8 {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let result = if arguments.child {
-        child::obey(start, counter).map(print::out)
-    } else {
-        suite(&arguments, counter)
-    };
-    match result {
+    match suite(&arguments, counter) {
         Ok(()) => DONE,
         Err(error) => {
             print::error(format_args!("error: {error}"));
@@ -75,122 +73,49 @@ fn suite(arguments: &Arguments, counter: Counter) -> Result<(), PerfError> {
         Some(path) => peers::read(path)?,
         None => Vec::new(),
     };
-    let load = env::load();
     let quick = arguments.quick;
-    let shapes: &[Shape] = match (arguments.shape.as_slice(), quick) {
+    let shapes = match (arguments.shape.as_slice(), quick) {
         ([], true) => &[Shape::Yacht],
-        ([], false) => <Shape as clap::ValueEnum>::value_variants(),
+        ([], false) => Shape::value_variants(),
         (chosen, _) => chosen,
     };
-    let entries = if quick { 1 << 20 } else { 1 << 23 };
-    let mut env = Environment::new(with_threads(1, || roofline::measure(entries))?);
-    env.empty_process_mb = child::ask(&order(None))?.peak_mb;
-    let cores = env::cores();
-    let threads = if quick || cores == 1 {
-        vec![1]
-    } else {
-        vec![1, cores]
+    let machine = Machine::here();
+    let (effort, most) = match quick {
+        true => (Effort::QUICK, 1),
+        false => (Effort::FULL, machine.cores),
     };
+    let mut threads = vec![1, most];
+    threads.dedup();
     let mut results = Vec::new();
     for &shape in shapes {
-        results.extend(one_shape(shape, &threads, quick, counter, &mut env)?);
+        let cases = cases(shape).map_err(PerfError::case(shape.name(), "cases"))?;
+        for &threads in &threads {
+            let (name, count) = (shape.name(), cases.len());
+            print::error(format_args!("{name}: {count} cases, {threads} thread(s)"));
+            results.extend(measure(&cases, threads, effort, counter)?);
+        }
     }
-    let folds = match arguments.jobs_check {
-        true => Some(jobs::ratio(if quick { 1 } else { 8 })?),
-        false => None,
-    };
-    let progress = |line: &str| print::error(format_args!("{line}"));
-    let scaling = match arguments.scaling {
-        true => Some(scaling::measure(quick, env.empty_process_mb, &progress)?),
-        false => None,
-    };
-    env.load = load.zip(env::load());
     let outcome = Outcome {
-        schema: SCHEMA,
-        ratios: ratios::all(&results, &peers, folds),
-        env,
+        schema: 2,
+        machine,
+        ratios: ratios::all(&results, &peers),
         cases: results,
         peers,
-        scaling,
     };
-    report(arguments, &outcome)?;
-    if quick {
-        limits::check(LIMITS, &outcome.cases)?;
-    }
-    Ok(())
-}
-
-fn one_shape(
-    shape: Shape,
-    threads: &[usize],
-    quick: bool,
-    counter: Counter,
-    env: &mut Environment,
-) -> Result<Vec<CaseResult>, PerfError> {
-    let cases = cases(shape);
-    let effort = if quick { Effort::QUICK } else { Effort::FULL };
-    let mut results = Vec::new();
-    for &threads in threads {
-        print::error(format_args!(
-            "{}: {} cases, {threads} thread(s)",
-            shape.name(),
-            cases.len()
-        ));
-        results.extend(measure(&cases, threads, effort, counter)?);
-    }
-    for case in &cases {
-        let answer = child::ask(&order(Some(case.clone())))?;
-        if case.newton.is_some() && env.first_step_ms.is_none() {
-            env.first_step_ms = answer.first_step_ms;
-        }
-        let id = case.id();
-        for result in results.iter_mut().filter(|result| result.id == id) {
-            result.peak_mb = answer.peak_mb;
-        }
-    }
-    for result in &mut results {
-        result.estimate = result.estimate.bounded(&env.roofline);
-    }
-    Ok(results)
-}
-
-fn order(case: Option<Case>) -> Order {
-    Order {
-        case,
-        threads: 1,
-        budget_ms: 0.0,
-    }
-}
-
-/// Tables on standard output; the file and the figures where they were asked for.
-fn report(arguments: &Arguments, outcome: &Outcome) -> Result<(), PerfError> {
-    print::out(render(&table::cases(&outcome.cases)));
-    print::out(render(&table::ratios(outcome)));
-    let file = |path: &PathBuf, message: String| PerfError::File {
-        path: path.clone(),
-        message,
-    };
-    if let (Some(folder), Some(scaling)) = (&arguments.out, &outcome.scaling) {
-        for name in figure::write(folder, scaling)? {
-            print::out(folder.join(name).display());
-        }
-    }
+    print::out(render(&table::cases(&outcome.cases, &outcome.peers)));
+    print::out(render(&table::ratios(&outcome.ratios)));
     if let Some(path) = &arguments.json {
-        let text =
-            serde_json::to_string_pretty(outcome).map_err(|error| file(path, error.to_string()))?;
-        write_atomically(path, (text + "\n").as_bytes())
-            .map_err(|error| file(path, error.to_string()))?;
+        write(path, &outcome)?;
         print::out(path.display());
     }
-    Ok(())
+    match quick {
+        true => limits::check(LIMITS, &outcome.cases),
+        false => Ok(()),
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use clap::CommandFactory;
-
-    #[test]
-    fn arguments_are_consistent() {
-        super::Arguments::command().debug_assert();
-    }
+fn write(path: &Path, outcome: &Outcome) -> Result<(), PerfError> {
+    let text =
+        serde_json::to_string_pretty(outcome).map_err(|error| PerfError::file(path, error))?;
+    write_atomically(path, (text + "\n").as_bytes()).map_err(|error| PerfError::file(path, error))
 }

@@ -1,32 +1,78 @@
-//! Factored curvature that counts products and factorisations.
+//! Products with a particle's curvature, and factors of it, that one Newton solve takes.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ndarray::{Array1, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use svn_linalg::{Factor, FactorError, LinearOperator, ParticleOperators, SelfAdjoint};
+use svn_models::stein::{
+    Curved, KernelGram, Method, Score, Scratch, SteinError, SvnSystem, svgd_into,
+};
+
+use super::rig::Rig;
+
+/// Products and factors of the system of a fresh batch where the particles stand, kernel and its metric left out; `None`
+/// for methods without SVN, and for curvature that is not factored.
+///
+/// # Errors
+/// [`SteinError`] as in a step.
+pub(super) fn solve(rig: &mut Rig) -> Result<Option<(usize, usize)>, SteinError> {
+    let Method::Svn(newton) = rig.method().clone() else {
+        return Ok(None);
+    };
+    let (particles, damping) = (rig.state.particles(), rig.state.damping());
+    let (n, d) = particles.dim();
+    let [mut score, mut repulsion, mut field, mut alpha] =
+        std::array::from_fn(|_| Array2::zeros((n, d)));
+    let mut log_density = Array1::zeros(n);
+    let mut kernel = KernelGram::new(n, d);
+    rig.target.next_batch()?;
+    let curvature =
+        rig.target
+            .curvature_into(particles, log_density.view_mut(), score.view_mut())?;
+    let Some(counted) = Counted::of(&*curvature) else {
+        return Ok(None);
+    };
+    kernel.update(&newton.kernel, particles, Some(&*curvature))?;
+    let (repulsion, field_mut) = (repulsion.view_mut(), field.view_mut());
+    svgd_into(&kernel, score.view(), 1.0, repulsion, field_mut);
+    let system = SvnSystem::new(
+        kernel.view(),
+        &counted,
+        newton.coupling,
+        damping,
+        newton.ridge,
+    )?;
+    let mut scratch = Scratch::default();
+    system.solve_into(field.view(), newton.solver, &mut scratch, alpha.view_mut())?;
+    Ok(Some(counted.counts()))
+}
 
 /// The same curvature with counters.
 #[derive(Debug)]
-pub(super) struct Counted<'a> {
+struct Counted<'a> {
     inner: &'a dyn ParticleOperators,
     columns: AtomicUsize,
     factors: AtomicUsize,
 }
 
 impl<'a> Counted<'a> {
-    pub fn new(inner: &'a dyn ParticleOperators) -> Self {
-        Self {
-            inner,
-            columns: AtomicUsize::new(0),
-            factors: AtomicUsize::new(0),
+    /// With counters, where the curvature is not kept as rows, which are multiplied without an operator.
+    fn of(curvature: &'a dyn ParticleOperators) -> Option<Self> {
+        match curvature.low_rank() {
+            Some(_) => None,
+            None => Some(Self {
+                inner: curvature,
+                columns: AtomicUsize::new(0),
+                factors: AtomicUsize::new(0),
+            }),
         }
     }
 
-    /// Products `H_p u` and factors of `H_p + λ I` since the last call.
-    pub fn take(&self) -> (usize, usize) {
+    /// Products `H_p u` and factors of `H_p + λ I`.
+    fn counts(&self) -> (usize, usize) {
         (
-            self.columns.swap(0, Ordering::Relaxed),
-            self.factors.swap(0, Ordering::Relaxed),
+            self.columns.load(Ordering::Relaxed),
+            self.factors.load(Ordering::Relaxed),
         )
     }
 }

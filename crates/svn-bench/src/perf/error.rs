@@ -1,95 +1,37 @@
 //! What can go wrong while measuring.
 
-use std::path::PathBuf;
+use std::error::Error;
+use std::path::{Path, PathBuf};
 
-use svn_models::ModelError;
-use svn_models::stein::{SteinError, TargetError};
+type Source = Box<dyn Error + Send + Sync>;
 
 /// Why a measurement failed.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PerfError {
-    /// A step of a case failed.
-    #[error("{case}: step {step}: {source}")]
-    Step {
-        /// Identifier of the case.
-        case: String,
-        /// Steps taken before.
-        step: u64,
-        /// Why.
-        source: Box<SteinError>,
-    },
-    /// A case could not be set up.
-    #[error("{case}: {source}")]
-    Case {
-        /// Identifier of the case.
-        case: String,
-        /// Why.
-        source: Box<ModelError>,
-    },
-    /// A part of a step, measured alone, failed.
+pub(super) enum PerfError {
+    /// A case could not be set up, stepped or replayed.
     #[error("{case}: {part}: {source}")]
-    Part {
-        /// Identifier of the case.
+    Case {
         case: String,
-        /// Which part.
         part: &'static str,
-        /// Why.
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: Source,
     },
     /// The thread pool of a setting could not be started.
-    #[error("{threads} threads: {message}")]
+    #[error("{threads} threads: {source}")]
     Threads {
-        /// Threads asked for.
         threads: usize,
-        /// What the system said.
-        message: String,
-    },
-    /// The process that measures the memory of a case failed.
-    #[error("{case}: the process that measures its memory failed: {message}")]
-    Child {
-        /// Identifier of the case.
-        case: String,
-        /// Its last words.
-        message: String,
+        source: rayon::ThreadPoolBuildError,
     },
     /// An operation count is above its limit.
     #[error("{case}: {count} is {found}, limit {limit}")]
     Limit {
-        /// Identifier of the case.
         case: String,
-        /// Which count.
         count: &'static str,
-        /// What was counted.
         found: f64,
-        /// What is allowed.
         limit: f64,
     },
     /// A file could not be read or written.
-    #[error("{}: {message}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        message: String,
-    },
-    /// Training for the check of parallel folds failed.
-    #[error("fold: {0}")]
-    Fold(Box<ModelError>),
-    /// A figure could not be drawn.
-    #[error("figure {name}: {message}")]
-    Figure {
-        /// Its file name.
-        name: String,
-        /// Why.
-        message: String,
-    },
-}
-
-impl From<ModelError> for PerfError {
-    fn from(error: ModelError) -> Self {
-        Self::Fold(Box::new(error))
-    }
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: Source },
 }
 
 impl PerfError {
@@ -98,21 +40,20 @@ impl PerfError {
         matches!(self, Self::File { .. })
     }
 
-    pub(super) fn part(case: &str, part: &'static str) -> impl FnOnce(SteinError) -> Self {
-        let case = case.to_owned();
-        move |source| Self::Part {
-            case,
+    /// Names the case and the part of its measurement.
+    pub fn case<E: Into<Source>>(case: &str, part: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::Case {
+            case: case.to_owned(),
             part,
-            source: Box::new(source),
+            source: source.into(),
         }
     }
 
-    pub(super) fn target(case: &str, part: &'static str) -> impl FnOnce(TargetError) -> Self {
-        let case = case.to_owned();
-        move |source| Self::Part {
-            case,
-            part,
-            source: Box::new(source),
+    /// Names the file.
+    pub fn file(path: &Path, source: impl Into<Source>) -> Self {
+        Self::File {
+            path: path.to_owned(),
+            source: source.into(),
         }
     }
 }

@@ -1,43 +1,29 @@
-//! The performance suite behind `cargo xtask perf`: time, memory and operation counts of one step of each method.
+//! The performance suite behind `cargo xtask perf`: time, allocations and operation counts of one step of each method.
 //!
 //! ```text
-//! shapes → cases → rigs (sampler, state, timed target) → interleaved rounds → split, counters, peak memory
-//!        → ratios, limits → table, perf.json, figures
+//! shapes → cases → rigs (sampler, state, target) → steps of all cases in turn → results → limits, ratios → tables, JSON
 //! ```
 //!
-//! - what is measured: [`Shape`], [`Case`], [`Problem`], on synthetic rows with a seed
-//! - how: [`measure`] warms every case up and then takes blocks of steps of all cases in turn, so that a disturbance
+//! - what is measured: `shape`, `case`, on synthetic rows with a seed
+//! - how: `measure` warms every case up and then takes blocks of steps of all cases in turn, so that a disturbance
 //!   of the machine falls on all of them
-//! - what is asserted: operation counts ([`LIMITS`]), never times
+//! - what is asserted: operation counts (`limits`), never times
+//!
+//! Growth with particles, dimension and rows is another program's: `cargo bench -p svn-models --bench growth`.
 
 mod case;
-mod child;
-pub mod cli;
+mod cli;
 mod counted;
-mod env;
 mod error;
-mod estimate;
-mod figure;
-mod jobs;
 mod limits;
+mod machine;
 mod measure;
-mod outcome;
 mod peers;
-mod pieces;
-mod problem;
 mod ratios;
+mod result;
 mod rig;
-mod roofline;
-mod scaling;
-mod statistics;
+mod shape;
 mod table;
-mod timed;
 
-pub use case::{Case, Interaction, RING, SecondOrder, Shape, cases};
-pub use error::PerfError;
-pub use estimate::Estimate;
-pub use limits::{LIMITS, Limit};
-pub use measure::{Allocations, Counter, Effort, measure};
-pub use outcome::{CaseResult, Operations, Outcome, Split};
-pub use problem::Problem;
-pub use statistics::{Fit, Spread, power_law};
+pub use cli::run;
+pub use rig::Counter;

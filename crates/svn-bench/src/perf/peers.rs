@@ -9,7 +9,7 @@ use super::error::PerfError;
 
 /// One measurement of another implementation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Peer {
+pub(super) struct Peer {
     /// `torch_func`, `jax_svgd`, `laplace_ggn`.
     pub name: String,
     /// Shape, as in the cases.
@@ -31,38 +31,13 @@ pub struct Peer {
 /// # Errors
 /// [`PerfError::File`] with the line that is wrong.
 pub(super) fn read(path: &Path) -> Result<Vec<Peer>, PerfError> {
-    let file = |message: String| PerfError::File {
-        path: path.to_owned(),
-        message,
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
-    text.lines()
-        .enumerate()
+    let text = std::fs::read_to_string(path).map_err(|error| PerfError::file(path, error))?;
+    let lines = text.lines().enumerate();
+    lines
         .filter(|(_, line)| !line.trim().is_empty())
         .map(|(number, line)| {
             serde_json::from_str(line)
-                .map_err(|error| file(format!("line {}: {error}", number + 1)))
+                .map_err(|error| PerfError::file(path, format!("line {}: {error}", number + 1)))
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_read_and_a_bad_one_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("peers.jsonl");
-        let good = r#"{"name":"jax_svgd","shape":"yacht","dtype":"f64","median_ms":1.5,"versions":{"jax":"0.9"}}"#;
-        std::fs::write(&path, format!("{good}\n\n")).unwrap();
-        let peers = read(&path).unwrap();
-        assert_eq!((peers.len(), peers[0].median_ms), (1, 1.5));
-        std::fs::write(&path, format!("{good}\n{{\"name\":1}}\n")).unwrap();
-        let error = read(&path).unwrap_err();
-        assert!(
-            error.is_input() && error.to_string().contains("line 2"),
-            "{error}"
-        );
-    }
 }

@@ -1,82 +1,106 @@
-//! Quotients of medians, one thread: what a second-order step costs in first-order steps, and ours beside others.
-//!
-//! | name | numerator | denominator |
-//! |---|---|---|
-//! | `svn_full_joint/svgd@S` | SVN, Full, `gram`, ring, curvature kernel | SVGD on the same shape |
-//! | `svn_full_joint_batch/svgd@S` | the same on the current batch | SVGD |
-//! | `svn_block/svgd@S` | SVN, Full, block-diagonal, ring, curvature kernel | SVGD |
-//! | `svn_block_inactive/svgd@S` | the same where the kernel does not couple | SVGD |
-//! | `svn_diag_block/svgd@lenet` | SVN, Diag, block-diagonal, exact root; `_sampled`: one draw; `_lazy`: every 8th batch, mean | SVGD |
-//! | `ll_svn_kfac/svgd@lenet` | SVN on the last layer, KFAC; mean | SVGD |
-//! | `svgd/jax_svgd@S` | SVGD | jitted JAX SVGD, f64 |
-//! | `ensemble/torch_func@S` | ensemble | `torch.func` ensemble, f64 |
-//! | `two_folds_parallel/sequential` | two folds at once | one after the other |
+//! Quotients of step costs, one thread: what a second-order step costs in first-order steps, and ours beside others.
 
-use std::collections::BTreeMap;
+use serde::Serialize;
 
-use super::case::RING;
-use super::outcome::CaseResult;
 use super::peers::Peer;
+use super::result::CaseResult;
 
-/// All ratios; those whose parts are missing are `None`.
-pub(super) fn all(
-    cases: &[CaseResult],
-    peers: &[Peer],
-    folds: Option<f64>,
-) -> BTreeMap<String, Option<f64>> {
-    let median = |shape: &str, rest: &str| {
+/// What a case is compared with, on the same shape.
+enum Beside {
+    /// Our SVGD.
+    Svgd,
+    /// Another implementation in f64.
+    Peer(&'static str),
+}
+
+use Beside::{Peer as Other, Svgd};
+
+const MLPS: &[&str] = &["yacht", "protein", "wide", "classification"];
+const LENET: &[&str] = &["lenet"];
+
+/// Name, identifier of the numerator after the shape, denominator, the largest that is wanted on the first of the shapes,
+/// shapes.
+type Quotient = (
+    &'static str,
+    &'static str,
+    Beside,
+    f64,
+    &'static [&'static str],
+);
+
+#[rustfmt::skip]
+const QUOTIENTS: &[Quotient] = &[
+    ("svn_full_joint/svgd", "svn/full/gram/ring-8/curvature", Svgd, 10.0, MLPS),
+    ("svn_full_joint_batch/svgd", "svn/full/gram/ring-1/curvature", Svgd, 4.0, MLPS),
+    ("svn_block/svgd", "svn/full/block-diagonal/ring-8/curvature", Svgd, 4.0, MLPS),
+    ("svn_block_inactive/svgd", "svn/full/block-diagonal/ring-8/inactive", Svgd, 4.0, MLPS),
+    ("svn_diag_block/svgd", "svn/diag/block-diagonal/ring-8/curvature", Svgd, 3.0, LENET),
+    ("svn_diag_block_sampled/svgd", "svn/diag/block-diagonal/ring-8/curvature/sampled-1", Svgd, 3.0, LENET),
+    ("svn_diag_block_lazy/svgd", "svn/diag/block-diagonal/ring-8/curvature/every-8", Svgd, 3.0, LENET),
+    ("ll_svn_kfac/svgd", "ll-svn/kfac/block-diagonal/ring-8/identity", Svgd, 1.5, LENET),
+    ("svgd/jax_svgd", "svgd", Other("jax_svgd"), 1.0, &["yacht"]),
+    ("svgd/jax_svgd", "svgd", Other("jax_svgd"), 1.0, &["wide"]),
+    ("ensemble/torch_func", "ensemble", Other("torch_func"), 0.33, &["yacht"]),
+    ("ensemble/torch_func", "ensemble", Other("torch_func"), 0.33, &["wide"]),
+];
+
+/// One quotient on one shape.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Ratio {
+    /// `numerator/denominator@shape`.
+    pub name: String,
+    /// `null` where a part was not measured.
+    pub found: Option<f64>,
+    /// At most this is wanted; `null` where nothing is said.
+    pub wanted: Option<f64>,
+}
+
+/// All ratios.
+pub(super) fn all(cases: &[CaseResult], peers: &[Peer]) -> Vec<Ratio> {
+    let case = |shape: &str, rest: &str| {
         let id = format!("{shape}/{rest}");
-        let found = cases.iter().find(|case| case.threads == 1 && case.id == id);
-        // Curvature that is refreshed now and then makes steps differ by design.
-        found.map(|case| match case.hessian.as_deref() {
-            Some("kfac") => case.mean_ms,
-            _ if case.id.contains("/every-") => case.mean_ms,
-            _ => case.median_ms,
-        })
+        let mut alone = cases.iter().filter(|case| case.threads == 1);
+        alone.find(|case| case.id == id).map(|case| case.cost_ms)
     };
-    let peer = |name: &str, shape: &str| {
-        let found = peers
-            .iter()
-            .find(|peer| peer.name == name && peer.shape == shape && peer.dtype == "f64");
+    let peer = |shape: &str, name: &str| {
+        let mut peers = peers.iter().filter(|peer| peer.dtype == "f64");
+        let found = peers.find(|peer| peer.name == name && peer.shape == shape);
         found.map(|peer| peer.median_ms)
     };
-    let quotient = |above: Option<f64>, below: Option<f64>| Some(above? / below?);
-    let svn = |coupling: &str, ring: usize, kernel: &str| {
-        format!("svn/full/{coupling}/ring-{ring}/{kernel}")
-    };
-    let mut ratios = BTreeMap::new();
-    for shape in ["yacht", "protein", "wide", "classification"] {
-        let svgd = median(shape, "svgd");
-        for (name, rest) in [
-            ("svn_full_joint", svn("gram", RING, "curvature")),
-            ("svn_full_joint_batch", svn("gram", 1, "curvature")),
-            ("svn_block", svn("block-diagonal", RING, "curvature")),
-            (
-                "svn_block_inactive",
-                svn("block-diagonal", RING, "inactive"),
-            ),
-        ] {
-            let ratio = quotient(median(shape, &rest), svgd);
-            ratios.insert(format!("{name}/svgd@{shape}"), ratio);
+    let mut ratios = Vec::new();
+    for (name, numerator, beside, wanted, shapes) in QUOTIENTS {
+        for (place, shape) in shapes.iter().enumerate() {
+            let below = match beside {
+                Svgd => case(shape, "svgd"),
+                Other(name) => peer(shape, name),
+            };
+            let above = case(shape, numerator);
+            ratios.push(Ratio {
+                name: format!("{name}@{shape}"),
+                found: above.zip(below).map(|(above, below)| above / below),
+                wanted: (place == 0).then_some(*wanted),
+            });
         }
     }
-    let diag = &format!("svn/diag/block-diagonal/ring-{RING}/curvature");
-    let last = format!("ll-svn/kfac/block-diagonal/ring-{RING}/identity");
-    for (name, method) in [
-        ("svn_diag_block", diag.to_owned()),
-        ("svn_diag_block_sampled", format!("{diag}/sampled-1")),
-        ("svn_diag_block_lazy", format!("{diag}/every-{RING}")),
-        ("ll_svn_kfac", last),
-    ] {
-        let ratio = quotient(median("lenet", &method), median("lenet", "svgd"));
-        ratios.insert(format!("{name}/svgd@lenet"), ratio);
-    }
-    for shape in ["yacht", "wide"] {
-        for (ours, other) in [("svgd", "jax_svgd"), ("ensemble", "torch_func")] {
-            let ratio = quotient(median(shape, ours), peer(other, shape));
-            ratios.insert(format!("{ours}/{other}@{shape}"), ratio);
-        }
-    }
-    ratios.insert("two_folds_parallel/sequential".to_owned(), folds);
     ratios
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{case::cases, shape::Shape};
+    use super::*;
+    use clap::ValueEnum;
+
+    #[test]
+    fn every_numerator_is_a_case_of_its_shape() {
+        let shapes = Shape::value_variants().iter();
+        let all = shapes.flat_map(|&shape| cases(shape).unwrap());
+        let ids: Vec<String> = all.map(|case| case.id).collect();
+        for (_, numerator, _, _, shapes) in QUOTIENTS {
+            for shape in *shapes {
+                let id = format!("{shape}/{numerator}");
+                assert!(ids.contains(&id), "{id}");
+            }
+        }
+    }
 }

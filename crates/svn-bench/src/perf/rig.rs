@@ -7,8 +7,11 @@ use svn_models::stein::{Method, Sampler, SolveInfo, State};
 
 use super::case::Case;
 use super::error::PerfError;
-use super::measure::{Allocations, Counter};
-use super::timed::Timed;
+use super::shape::SEED;
+
+/// Allocations since the process began, reallocations included, where the program's allocator counts them. Memory that
+/// libtorch and OpenBLAS take for themselves is not in it.
+pub type Counter = fn() -> Option<u64>;
 
 /// Sampler, state and target of a case.
 #[derive(Debug)]
@@ -16,42 +19,35 @@ pub(super) struct Rig {
     pub id: String,
     sampler: Sampler,
     pub state: State,
-    pub target: Timed<Posterior>,
+    pub target: Posterior,
 }
 
 /// One step, measured.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Stepped {
-    /// Wall time of the whole step in milliseconds.
-    pub step_ms: f64,
-    /// Part of it spent in the target.
-    pub evaluation_ms: f64,
+    /// Wall time in milliseconds.
+    pub ms: f64,
     /// Allocations of Rust code, the report of the step included.
-    pub allocations: Option<Allocations>,
+    pub allocations: Option<u64>,
     pub solve: Option<SolveInfo>,
 }
 
 impl Rig {
     pub fn new(case: &Case) -> Result<Self, PerfError> {
-        let id = case.id();
-        let curvature = case.newton.map(|newton| newton.curvature);
-        let (posterior, particles) =
-            case.problem
-                .build(curvature.unwrap_or_default())
-                .map_err(|source| PerfError::Case {
-                    case: id.clone(),
-                    source: Box::new(source),
-                })?;
-        let method = case.method(posterior.network());
-        let sampler = Sampler::new(method).map_err(PerfError::part(&id, "settings"))?;
+        let (target, particles) = case
+            .shape
+            .build(case.curvature)
+            .map_err(PerfError::case(&case.id, "target"))?;
+        let sampler =
+            Sampler::new(case.method.clone()).map_err(PerfError::case(&case.id, "settings"))?;
         let state = sampler
-            .init(particles, super::problem::SEED)
-            .map_err(PerfError::part(&id, "start"))?;
+            .init(particles, SEED)
+            .map_err(PerfError::case(&case.id, "start"))?;
         Ok(Self {
-            id,
+            id: case.id.clone(),
             sampler,
             state,
-            target: Timed::new(posterior),
+            target,
         })
     }
 
@@ -60,29 +56,17 @@ impl Rig {
     }
 
     pub fn step(&mut self, counter: Counter) -> Result<Stepped, PerfError> {
-        self.target.take();
         let before = counter();
         let start = Instant::now();
-        let outcome = self.sampler.step(&mut self.state, &mut self.target);
-        let solve = match outcome {
-            Ok(info) => info.solve,
-            Err(source) => {
-                return Err(PerfError::Step {
-                    case: self.id.clone(),
-                    step: self.state.step(),
-                    source: Box::new(source),
-                });
-            }
-        };
-        let step_ms = start.elapsed().as_secs_f64() * 1e3;
-        let allocations = before
-            .zip(counter())
-            .map(|(before, after)| after.since(before));
+        let info = self
+            .sampler
+            .step(&mut self.state, &mut self.target)
+            .map_err(PerfError::case(&self.id, "step"))?;
+        let ms = start.elapsed().as_secs_f64() * 1e3;
         Ok(Stepped {
-            step_ms,
-            evaluation_ms: self.target.take().as_secs_f64() * 1e3,
-            allocations,
-            solve,
+            ms,
+            allocations: before.zip(counter()).map(|(before, after)| after - before),
+            solve: info.solve,
         })
     }
 }

@@ -2,67 +2,61 @@
 
 use crate::report::Grid;
 
-use super::outcome::{CaseResult, Outcome};
+use super::peers::Peer;
+use super::ratios::Ratio;
+use super::result::CaseResult;
 
-/// One line a case and number of threads.
-pub(super) fn cases(cases: &[CaseResult]) -> Grid {
-    let header = [
-        "case", "thr", "ms", "min", "max", "forward", "curv", "kernel", "solve", "diag", "update",
-        "allocs", "MB", "route", "iter", "bound",
-    ];
-    let rows = cases.iter().map(|case| {
-        let split = &case.split;
-        let operations = case.operations.as_ref();
+/// One line a case and number of threads, then one for each result of another implementation.
+pub(super) fn cases(cases: &[CaseResult], peers: &[Peer]) -> Grid {
+    let header = ["case", "thr", "ms", "min", "max", "allocs", "route", "iter"];
+    let own = cases.iter().map(|case| {
+        let (step, solve) = (case.step_ms, case.operations.map(|o| o.solve));
         vec![
             case.id.clone(),
             case.threads.to_string(),
-            ms(Some(case.median_ms)),
-            ms(Some(case.min_ms)),
-            ms(Some(case.max_ms)),
-            ms(Some(split.forward_ms)),
-            ms(split.curvature_ms),
-            ms(split.kernel_ms),
-            ms(split.solve_ms),
-            ms(Some(split.diagnostics_ms)),
-            ms(Some(split.update_ms)),
-            count(case.allocations),
-            case.peak_mb.map_or_else(dash, |mb| format!("{mb:.0}")),
-            operations.map_or_else(dash, |o| format!("{:?} {}", o.route, o.size)),
-            operations.map_or_else(dash, |o| o.iterations.to_string()),
-            ms(case.estimate.bound_ms),
+            ms(Some(step.median)),
+            ms(Some(step.min)),
+            ms(Some(step.max)),
+            cell(case.allocations),
+            cell(solve.map(|s| format!("{:?} {}", s.route, s.size))),
+            cell(solve.map(|s| s.iterations)),
         ]
     });
-    Grid {
-        title: "",
-        header: header.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    }
+    let others = peers.iter().map(|peer| {
+        let name = format!("{}/{} ({})", peer.shape, peer.name, peer.dtype);
+        let mut row = vec![name, "1".to_owned()];
+        row.extend([Some(peer.median_ms), peer.min_ms, peer.max_ms].map(ms));
+        row.resize(header.len(), cell::<f64>(None));
+        row
+    });
+    grid(&header, own.chain(others).collect())
 }
 
 /// The ratios that were measured.
-pub(super) fn ratios(outcome: &Outcome) -> Grid {
-    let rows = outcome.ratios.iter().filter_map(|(name, ratio)| {
+pub(super) fn ratios(ratios: &[Ratio]) -> Grid {
+    let rows = ratios.iter().filter_map(|ratio| {
+        let wanted = cell(ratio.wanted.map(|wanted| format!("≤ {wanted}")));
         Some(vec![
-            name.clone(),
-            String::new(),
-            format!("{:.3}", (*ratio)?),
+            ratio.name.clone(),
+            format!("{:.3}", ratio.found?),
+            wanted,
         ])
     });
+    grid(&["ratio", "found", "wanted"], rows.collect())
+}
+
+fn grid(header: &[&str], rows: Vec<Vec<String>>) -> Grid {
     Grid {
         title: "",
-        header: ["ratio", "", "value"].map(str::to_owned).to_vec(),
-        rows: rows.collect(),
+        header: header.iter().map(|&name| name.to_owned()).collect(),
+        rows,
     }
 }
 
 fn ms(value: Option<f64>) -> String {
-    value.map_or_else(dash, |value| format!("{value:.3}"))
+    cell(value.map(|value| format!("{value:.3}")))
 }
 
-fn count(value: Option<u64>) -> String {
-    value.map_or_else(dash, |value| value.to_string())
-}
-
-fn dash() -> String {
-    "–".to_owned()
+fn cell<T: ToString>(value: Option<T>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }

@@ -1,0 +1,48 @@
+//! The machine and the libraries of a run.
+
+use serde::Serialize;
+
+/// What a reader must know to compare figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Machine {
+    /// Version of this workspace.
+    svn: &'static str,
+    os: &'static str,
+    arch: &'static str,
+    /// Processor, where the system tells.
+    cpu: Option<String>,
+    /// Logical cores.
+    pub cores: usize,
+    /// `release`, or `dev` with `debug_assertions`.
+    profile: &'static str,
+    blas: String,
+    /// Load average of the minute before, where the system tells: a busy machine shows.
+    load: Option<f64>,
+}
+
+impl Machine {
+    /// This one, now.
+    pub fn here() -> Self {
+        Self {
+            svn: env!("CARGO_PKG_VERSION"),
+            os: std::env::consts::OS,
+            arch: std::env::consts::ARCH,
+            cpu: read("/proc/cpuinfo").and_then(|text| {
+                let line = text.lines().find(|line| line.starts_with("model name"))?;
+                Some(line.split_once(':')?.1.trim().to_owned())
+            }),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            profile: match cfg!(debug_assertions) {
+                true => "dev",
+                false => "release",
+            },
+            blas: svn_linalg::threads::blas_config(),
+            load: read("/proc/loadavg")
+                .and_then(|text| text.split_whitespace().next()?.parse().ok()),
+        }
+    }
+}
+
+fn read(path: &str) -> Option<String> {
+    std::fs::read_to_string(path).ok()
+}

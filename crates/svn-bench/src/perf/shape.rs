@@ -1,0 +1,169 @@
+//! The shapes: a network, a likelihood and synthetic rows, from a seed.
+//!
+//! ```text
+//! x_ij uniform on ±√3 (variance 1),   y_i = sin(Σ_j x_ij w_j) + 0.1 u_i,   w_j = 1/√p
+//! ```
+
+use clap::ValueEnum;
+use ndarray::{Array1, Array2};
+use rand::rngs::ChaCha12Rng;
+use rand::{RngExt, SeedableRng};
+use svn_models::curvature::{Activation, Sequential};
+use svn_models::fit::{NoiseModel, Task};
+use svn_models::network::{NetworkSettings, initial_particles};
+use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
+use svn_models::{ModelError, Rows};
+
+/// Seed of data, starting weights and batches.
+pub(super) const SEED: u64 = 20_241_101;
+
+const PARTICLES: usize = 5;
+
+/// A size of network and batch that results are published for; 5 particles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Shape {
+    /// 6-50-50-1, batch 16.
+    Yacht,
+    /// 9-50-50-1, batch 16.
+    Protein,
+    /// 50-200-200-1, batch 16.
+    Wide,
+    /// 14-50-50-2, softmax, batch 16.
+    Classification,
+    /// LeNet on 28 × 28 pixels, 10 classes, batch 128, f32.
+    Lenet,
+}
+
+/// What a shape stands for.
+struct Problem {
+    features: usize,
+    outputs: usize,
+    network: NetworkSettings,
+    task: Task,
+    batch: usize,
+    rows: usize,
+}
+
+impl Shape {
+    /// Its name in tables and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Yacht => "yacht",
+            Self::Protein => "protein",
+            Self::Wide => "wide",
+            Self::Classification => "classification",
+            Self::Lenet => "lenet",
+        }
+    }
+
+    fn problem(self) -> Problem {
+        let activation = Activation::Relu;
+        let mlp = |features, width, outputs, task| Problem {
+            features,
+            outputs,
+            network: NetworkSettings::Mlp {
+                hidden: vec![width; 2],
+                activation,
+            },
+            task,
+            batch: 16,
+            rows: 320,
+        };
+        let regression = Task::Regression(NoiseModel::Homoscedastic);
+        match self {
+            Self::Yacht => mlp(6, 50, 1, regression),
+            Self::Protein => mlp(9, 50, 1, regression),
+            Self::Wide => mlp(50, 200, 1, regression),
+            Self::Classification => mlp(14, 50, 2, Task::Classes(2)),
+            Self::Lenet => Problem {
+                network: NetworkSettings::LeNet { activation },
+                batch: 128,
+                rows: 1024,
+                ..mlp(784, 0, 10, Task::Classes(10))
+            },
+        }
+    }
+
+    /// Number of training rows `n`.
+    pub fn rows(self) -> usize {
+        self.problem().rows
+    }
+
+    /// The network.
+    ///
+    /// # Errors
+    /// [`ModelError`] if a width is zero or fits no image.
+    pub fn network(self) -> Result<Sequential, ModelError> {
+        let problem = self.problem();
+        problem.network.build(problem.features, problem.outputs)
+    }
+
+    /// The posterior with its curvature, and starting particles.
+    ///
+    /// # Errors
+    /// [`ModelError`] if network, rows and task do not fit each other.
+    pub fn build(
+        self,
+        curvature: CurvatureSettings,
+    ) -> Result<(Posterior, Array2<f64>), ModelError> {
+        let problem = self.problem();
+        let network = self.network()?;
+        let particles = initial_particles(&network, PARTICLES, SEED);
+        let settings = PosteriorSettings {
+            batch_size: problem.batch,
+            prior_precision: 2.0,
+            curvature,
+            learn_noise: true,
+            precision: problem.network.default_precision(),
+            seed: SEED,
+            device: tch::Device::Cpu,
+        };
+        let (likelihood, rows) = (problem.task.likelihood()?, problem.data()?);
+        Ok((
+            Posterior::new(network, likelihood, &rows, settings)?,
+            particles,
+        ))
+    }
+}
+
+impl Problem {
+    /// The same rows for the same problem. Classes are cut from the numbers a regression would have.
+    fn data(&self) -> Result<Rows, ModelError> {
+        let mut rng = ChaCha12Rng::seed_from_u64(SEED);
+        let side = 3f64.sqrt();
+        let features = Array2::from_shape_simple_fn((self.rows, self.features), || {
+            rng.random_range(-side..side)
+        });
+        let weight = 1.0 / (self.features as f64).sqrt();
+        let mut targets: Array1<f64> = features
+            .rows()
+            .into_iter()
+            .map(|row| (weight * row.sum()).sin() + 0.1 * rng.random_range(-side..side))
+            .collect();
+        if let Task::Classes(classes) = self.task {
+            let classes = classes as f64;
+            targets.mapv_inplace(|y| {
+                (0.5 * (y + 1.0) * classes)
+                    .floor()
+                    .clamp(0.0, classes - 1.0)
+            });
+        }
+        Rows::new(features, targets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shape;
+
+    #[test]
+    fn dimensions_are_those_of_the_networks() {
+        for (shape, dim) in [
+            (Shape::Yacht, 2951),
+            (Shape::Wide, 50 * 200 + 200 + 200 * 200 + 200 + 201),
+            (Shape::Lenet, 61_706),
+        ] {
+            assert_eq!(shape.network().unwrap().layout().dim(), dim);
+        }
+    }
+}
