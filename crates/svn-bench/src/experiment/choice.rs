@@ -45,7 +45,7 @@ choice! {
     Noise {
         /// One variance for all rows.
         Homoscedastic = "homoscedastic",
-        /// The network's second output is the log variance.
+        /// The network's second output is the log variance of what lies above the floor.
         Heteroscedastic = "heteroscedastic",
     }
 }
