@@ -167,7 +167,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "VALUE")]
     bandwidth: Option<Bandwidth>,
 
-    /// Newton system: direct or cg
+    /// Newton system: auto, direct or cg [default: auto]
     #[arg(long, value_name = "NAME")]
     solver: Option<Solver>,
 

@@ -155,7 +155,7 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "VALUE")]
     bandwidth: Option<Bandwidth>,
 
-    /// Newton system: direct or cg [default: direct]
+    /// Newton system: auto, direct or cg [default: auto]
     #[arg(long, value_name = "NAME")]
     solver: Option<Solver>,
 

@@ -94,7 +94,9 @@ choice! {
 choice! {
     /// How the Newton system is solved.
     Solver {
-        /// Exactly, through a factorisation.
+        /// Directly while the matrices are small, else by an iterative method.
+        Auto = "auto",
+        /// To working precision, through a factorisation.
         Direct = "direct",
         /// By conjugate gradients, matrix-free.
         Cg = "cg",

@@ -99,7 +99,7 @@ pub fn resolve(
             .bandwidth
             .or(Some(Bandwidth::Median))
             .filter(|_| has_kernel),
-        solver: given.solver.or(Some(Solver::Direct)).filter(|_| newton),
+        solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
         damping: given.damping.or(Some(10.0)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(TRUST_REGION)).filter(|_| newton),
         ring: given.ring.or(Some(10)).filter(|_| curved),
@@ -158,6 +158,7 @@ mod tests {
         assert_eq!(train.hessian, Some(Hessian::Diag));
         assert_eq!(train.metric, Some(KernelMetric::Curvature));
         assert_eq!(train.coupling, Some(Coupling::BlockDiagonal));
+        assert_eq!(train.solver, Some(Solver::Auto));
 
         let (train, vision) = resolved(Method::LlSvn);
         assert_eq!((train.lr, vision.newton_lr), (Some(0.004), Some(0.3)));
