@@ -142,7 +142,7 @@ pub enum Bandwidth {
     Fixed(f64),
     /// Twice the dimension of a particle: the paper's.
     Dimension,
-    /// The median of the squared distances between particles.
+    /// `median / ln(N + 1)` of the squared distances between the `N` particles.
     Median,
 }
 
