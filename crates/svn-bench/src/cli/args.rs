@@ -119,7 +119,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "N", value_parser = positive_count)]
     epochs: Option<usize>,
 
-    /// Step size
+    /// Step size: of Newton steps for svn, ll-svn and ssvn, else of Adam
     #[arg(long, value_name = "RATE", value_parser = positive)]
     lr: Option<f64>,
 

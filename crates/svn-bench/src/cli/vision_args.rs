@@ -103,11 +103,12 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "N")]
     patience: Option<usize>,
 
-    /// Step size of first-order steps (Adam) [default: 0.004 sigmoid, 0.001 otherwise]
+    /// Step size of first-order steps (Adam; of ll-svn, for all but the last layer) [default: 0.004 sigmoid, 0.001
+    /// otherwise]; of svn and ssvn, that of Newton steps unless --newton-lr is given
     #[arg(long, value_name = "RATE", value_parser = positive)]
     lr: Option<f64>,
 
-    /// Step size of Newton steps [default: 0.3]
+    /// Step size of Newton steps [default: 0.3; of svn and ssvn --lr]
     #[arg(long, value_name = "RATE", value_parser = positive)]
     newton_lr: Option<f64>,
 
