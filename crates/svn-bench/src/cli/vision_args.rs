@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use svn_models::Device;
 
-use super::args::{non_negative, positive, positive_count};
+use super::value::{non_negative, positive, positive_count};
 use crate::experiment::vision::{
     Activation, ImageSplit, LOW_DATA, LlMode, Root, VisionOptions, VisionSettings,
 };
