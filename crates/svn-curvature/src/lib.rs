@@ -31,6 +31,7 @@ mod linearization;
 mod loss;
 mod moments;
 mod network;
+mod shape;
 mod subject;
 mod tape;
 
