@@ -39,7 +39,7 @@ pub enum Command {
     /// Everything after `bench-vision` goes to the benchmark; `cargo xtask bench-vision -- --help` lists its options.
     /// Image sets named by `--dataset` are fetched where needed, and those whose images are foreign to them.
     BenchVision(PassedOn),
-    /// Measure time, memory and operation counts of one step of each method
+    /// Measure time, allocations and operation counts of one step of each method
     ///
     /// Everything after `perf` goes to the suite; `cargo xtask perf -- --help` lists its options. `--quick` is a smoke
     /// test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with `--python PATH` (repeated)

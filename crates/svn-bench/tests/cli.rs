@@ -113,6 +113,10 @@ fn bad_arguments_are_one_line_and_exit_2() {
                 .to_owned(),
         ),
         (
+            vec!["--solver", "exact"],
+            "invalid value 'exact' for '--solver <NAME>': expected auto, direct, cg".to_owned(),
+        ),
+        (
             vec!["--noise", "loud"],
             "invalid value 'loud' for '--noise <NAME>': expected homoscedastic, heteroscedastic".to_owned(),
         ),

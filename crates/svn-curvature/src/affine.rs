@@ -13,13 +13,13 @@
 //! | `W`, `β` | `N × O × K`, `N × O` | views into the flat parameters |
 //! | `δ` | `N × b × k × L × O` | cotangents at the output, for `k` root columns at once |
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use tch::{Device, Kind, TchError, Tensor};
 
 use crate::layer::{Conv2d, Window, pair};
 use crate::moments::per_sample_gradients;
-use crate::tape::Input;
 
 type Torch<T> = std::result::Result<T, TchError>;
 
@@ -46,6 +46,33 @@ pub(crate) struct ConvGeometry {
     pub conv: Conv2d,
     pub input: [usize; 2],
     pub output: [usize; 2],
+}
+
+/// The input of an affine layer, `M × b × …`, unrolled as rows `a` when these are first asked for.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub values: Tensor,
+    rows: OnceCell<Tensor>,
+}
+
+impl Input {
+    pub fn new(values: Tensor) -> Self {
+        Self {
+            values,
+            rows: OnceCell::new(),
+        }
+    }
+
+    /// `a`, `M × bL × K`.
+    pub fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
+        match self.rows.get() {
+            Some(rows) => Ok(rows),
+            None => {
+                let rows = block.unroll(&self.values)?;
+                Ok(self.rows.get_or_init(|| rows))
+            }
+        }
+    }
 }
 
 impl AffineBlock {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tch::{TchError, Tensor};
 
-use crate::network::saturating_product;
+use crate::shape::saturating_product;
 use crate::{CurvatureError, Result};
 
 /// One layer of a [`Sequential`](crate::Sequential) network.

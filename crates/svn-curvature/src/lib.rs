@@ -32,6 +32,7 @@ mod linearization;
 mod loss;
 mod moments;
 mod network;
+mod shape;
 mod slots;
 mod subject;
 mod tape;

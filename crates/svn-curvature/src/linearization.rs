@@ -12,11 +12,11 @@ use ndarray::ArrayViewMut3;
 use tch::{Device, Kind, Tensor};
 
 use crate::Result;
-use crate::affine::AffineBlock;
+use crate::affine::{AffineBlock, Input};
 use crate::convert;
 use crate::error::{CurvatureError, check_shape};
 use crate::subject::{Subject, all_finite, check_layer_finite};
-use crate::tape::{Input, Record};
+use crate::tape::Record;
 
 /// What [`Sequential::linearize`](crate::Sequential::linearize) gives.
 #[derive(Debug)]

@@ -12,11 +12,12 @@ use std::sync::Arc;
 
 use tch::{Kind, Tensor};
 
-use crate::affine::{AffineBlock, ConvGeometry};
+use crate::affine::{AffineBlock, ConvGeometry, Input};
 use crate::error::{CurvatureError, check_shape};
 use crate::layer::{Layer, pair};
+use crate::shape::saturating_product;
 use crate::subject::{Subject, all_finite, first_non_finite};
-use crate::tape::{Input, Record};
+use crate::tape::Record;
 use crate::{Linearization, ParameterLayout, Result};
 
 /// Layers applied one after the other.
@@ -433,13 +434,6 @@ impl Planes {
             false => images,
         })
     }
-}
-
-/// Sizes beyond memory stay large enough for the layout to refuse them.
-pub(crate) fn saturating_product(sides: &[usize]) -> usize {
-    sides
-        .iter()
-        .fold(1, |product, &side| product.saturating_mul(side))
 }
 
 fn label(index: usize, layer: &Layer) -> String {

@@ -1,10 +1,8 @@
 //! What the forward pass leaves behind for the backward one, layer by layer.
 
-use std::cell::OnceCell;
-
 use tch::{TchError, Tensor};
 
-use crate::affine::AffineBlock;
+use crate::affine::Input;
 use crate::layer::{Pool2d, pair};
 
 type Torch<T> = std::result::Result<T, TchError>;
@@ -30,33 +28,6 @@ pub(crate) enum Record {
     },
     /// Shape per sample before averaging.
     AvgPool { pool: Pool2d, input: Vec<i64> },
-}
-
-/// The input of an affine layer, `M × b × …`, unrolled as rows `a` when these are first asked for.
-#[derive(Debug)]
-pub(crate) struct Input {
-    pub values: Tensor,
-    rows: OnceCell<Tensor>,
-}
-
-impl Input {
-    pub fn new(values: Tensor) -> Self {
-        Self {
-            values,
-            rows: OnceCell::new(),
-        }
-    }
-
-    /// `a`, `M × bL × K`.
-    pub fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
-        match self.rows.get() {
-            Some(rows) => Ok(rows),
-            None => {
-                let rows = block.unroll(&self.values)?;
-                Ok(self.rows.get_or_init(|| rows))
-            }
-        }
-    }
 }
 
 impl Record {

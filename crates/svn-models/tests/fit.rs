@@ -2,15 +2,15 @@
 
 use approx::assert_relative_eq;
 use ndarray::{Array1, Array2};
-use svn_models::Rows;
 use svn_models::curvature::Activation;
-use svn_models::fit::{Fit, FitSettings, NoiseModel, Task, fit};
+use svn_models::fit::{Ending, Fit, FitSettings, NoiseModel, Task, fit};
 use svn_models::network::NetworkSettings;
 use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
     Method, Newton, Rate,
 };
+use svn_models::{ModelError, Rows};
 
 fn rows(n: usize, shift: f64) -> Rows {
     let x = Array2::from_shape_fn((n, 1), |(i, _)| -1.5 + 3.0 * (i as f64 + shift) / n as f64);
@@ -292,4 +292,26 @@ fn a_kernel_that_does_nothing_is_reported() {
             "{bandwidth:?}"
         );
     }
+}
+
+/// Steps of 10¹⁵³: what is predicted after the first is still finite, squared distances of the particles are not.
+#[test]
+fn an_error_after_a_good_epoch_ends_the_fit_as_what_it_is() {
+    let method = Method::Svn(Newton {
+        rate: Rate::constant(1e153),
+        damping: Damping::Constant(1e-9),
+        ..Newton::default()
+    });
+    let mut settings = settings(method, NoiseModel::Homoscedastic);
+    settings.batch_size = 40;
+    let broken = train(&settings);
+    let Ending::Failed { after, error } = broken.ending else {
+        panic!("{:?}", broken.ending)
+    };
+    assert!(matches!(error, ModelError::Stein(_)), "{error:?}");
+    assert_eq!((after, broken.best_epoch, broken.history.len()), (1, 1, 1));
+    settings.epochs = 1;
+    let whole = train(&settings);
+    assert!(matches!(whole.ending, Ending::Completed));
+    assert_eq!(broken.ensemble.particles(), whole.ensemble.particles());
 }

@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, Array3, Array4, Axis, stack};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt as _, SeedableRng};
 use svn_models::curvature::{Activation, Sequential, convert};
-use svn_models::fit::{Fit, FitSettings, Task, fit};
+use svn_models::fit::{Ending, Fit, FitSettings, Task, fit};
 use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -135,9 +135,9 @@ fn the_loss_falls_in_two_epochs_by_each_method() {
                 .unwrap();
             assert!(nll < 0.35, "{name} {activation:?}: {nll}");
             assert!(
-                fit.stopped_early.is_none(),
+                matches!(fit.ending, Ending::Completed),
                 "{name}: {:?}",
-                fit.stopped_early
+                fit.ending
             );
             let right = prediction
                 .most_probable()

@@ -30,6 +30,12 @@ fn likelihoods() -> Vec<(&'static str, Likelihood)> {
             "heteroscedastic",
             Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
         ),
+        (
+            "heteroscedastic, mostly floor",
+            Likelihood::Heteroscedastic(
+                HeteroscedasticGaussian::default().with_floor(2.0).unwrap(),
+            ),
+        ),
     ]
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::value::{folds, non_negative, positive, positive_count};
 use crate::experiment::uci::{ProtocolName, TunedSource, UciOptions};
 use crate::experiment::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Predictive,
@@ -119,7 +120,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "N", value_parser = positive_count)]
     epochs: Option<usize>,
 
-    /// Step size
+    /// Step size: of Newton steps for svn, ll-svn and ssvn, else of Adam
     #[arg(long, value_name = "RATE", value_parser = positive)]
     lr: Option<f64>,
 
@@ -167,7 +168,7 @@ pub(super) struct Training {
     #[arg(long, value_name = "VALUE")]
     bandwidth: Option<Bandwidth>,
 
-    /// Newton system: direct or cg
+    /// Newton system: auto, direct or cg [default: auto]
     #[arg(long, value_name = "NAME")]
     solver: Option<Solver>,
 
@@ -278,36 +279,6 @@ fn protocol(text: &str) -> Result<ProtocolName, String> {
         "standard" => Ok(ProtocolName::Standard),
         _ => Err("expected paper or standard".to_owned()),
     }
-}
-
-pub(super) fn positive_count(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&count| count > 0)
-        .ok_or_else(|| "expected a whole number, at least 1".to_owned())
-}
-
-fn folds(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&count| count > 1)
-        .ok_or_else(|| "expected a whole number, at least 2".to_owned())
-}
-
-pub(super) fn positive(text: &str) -> Result<f64, String> {
-    let value = text
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value > 0.0);
-    value.ok_or_else(|| "expected a positive finite number".to_owned())
-}
-
-pub(super) fn non_negative(text: &str) -> Result<f64, String> {
-    let value = text
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite() && *value >= 0.0);
-    value.ok_or_else(|| "expected a finite number, 0 or more".to_owned())
 }
 
 #[cfg(test)]

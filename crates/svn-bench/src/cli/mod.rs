@@ -8,6 +8,7 @@ pub(crate) mod print;
 mod progress;
 mod table;
 mod tune;
+mod value;
 mod vision_args;
 
 pub(crate) use table::render;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use svn_models::Device;
 
-use super::args::{non_negative, positive, positive_count};
+use super::value::{non_negative, positive, positive_count};
 use crate::experiment::vision::{
     Activation, ImageSplit, LOW_DATA, LlMode, Root, VisionOptions, VisionSettings,
 };
@@ -103,11 +103,12 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "N")]
     patience: Option<usize>,
 
-    /// Step size of first-order steps (Adam) [default: 0.004 sigmoid, 0.001 otherwise]
+    /// Step size of first-order steps (Adam; of ll-svn, for all but the last layer) [default: 0.004 sigmoid, 0.001
+    /// otherwise]; of svn and ssvn, that of Newton steps unless --newton-lr is given
     #[arg(long, value_name = "RATE", value_parser = positive)]
     lr: Option<f64>,
 
-    /// Step size of Newton steps [default: 0.3]
+    /// Step size of Newton steps [default: 0.3; of svn and ssvn --lr]
     #[arg(long, value_name = "RATE", value_parser = positive)]
     newton_lr: Option<f64>,
 
@@ -155,7 +156,7 @@ pub(super) struct VisionTraining {
     #[arg(long, value_name = "VALUE")]
     bandwidth: Option<Bandwidth>,
 
-    /// Newton system: direct or cg [default: direct]
+    /// Newton system: auto, direct or cg [default: auto]
     #[arg(long, value_name = "NAME")]
     solver: Option<Solver>,
 

@@ -45,7 +45,7 @@ choice! {
     Noise {
         /// One variance for all rows.
         Homoscedastic = "homoscedastic",
-        /// The network's second output is the log variance.
+        /// The network's second output is the log variance of what lies above the floor.
         Heteroscedastic = "heteroscedastic",
     }
 }
@@ -96,7 +96,9 @@ choice! {
 choice! {
     /// How the Newton system is solved.
     Solver {
-        /// Exactly, through a factorisation.
+        /// Directly while the matrices are small, else by an iterative method.
+        Auto = "auto",
+        /// To working precision, through a factorisation.
         Direct = "direct",
         /// By conjugate gradients, matrix-free.
         Cg = "cg",
@@ -142,7 +144,7 @@ pub enum Bandwidth {
     Fixed(f64),
     /// Twice the dimension of a particle: the paper's.
     Dimension,
-    /// The median of the squared distances between particles.
+    /// `median / ln(N + 1)` of the squared distances between the `N` particles.
     Median,
 }
 

@@ -83,6 +83,10 @@ fn bad_arguments_are_one_line_and_exit_2() {
             "invalid value 'nan' for '--newton-lr <RATE>'",
         ),
         (
+            format!("{run} --method svn --lr 0.1 --newton-lr 0.2"),
+            "error: svn has one step size: leave out --lr or --newton-lr\n",
+        ),
+        (
             format!("{run} --activation gelu"),
             "expected sigmoid, relu, tanh",
         ),

@@ -175,3 +175,45 @@ fn patience_ends_a_run_without_a_warning() {
     assert_eq!(record["warnings"], serde_json::json!([]));
     assert!(record["metrics"]["temperature"].as_f64().unwrap() > 0.0);
 }
+
+/// What `--lr` says is heard by every method: Newton steps have it where there are no others.
+#[test]
+fn a_step_size_is_that_of_the_steps_a_method_takes() {
+    let out = tempfile::tempdir().unwrap();
+    let run = |more: &str| {
+        let arguments = format!("{TINY} --subset 60 --epochs 1 {more}");
+        let (code, _, stderr) = finish(&mut svn(&arguments, out.path()));
+        assert_eq!(code, 0, "{more}: {stderr}");
+        stderr
+    };
+    let said = run("--method svgd --method svn --method ll-svn --lr 0.02");
+    let warning = "--lr 0.02 is also the step size of the Newton steps of svn; --newton-lr gives them their own";
+    assert!(said.contains(warning), "{said}");
+    let rates: Vec<_> = records(out.path())
+        .iter()
+        .map(|record| {
+            let configuration = &record["configuration"];
+            let rate = |value: &Value| value.as_f64();
+            (
+                configuration["method"].as_str().unwrap().to_owned(),
+                rate(&configuration["settings"]["lr"]),
+                rate(&configuration["vision"]["newton_lr"]),
+            )
+        })
+        .collect();
+    for expected in [
+        ("svgd", Some(0.02), None),
+        ("svn", None, Some(0.02)),
+        ("ll-svn", Some(0.02), Some(0.3)),
+    ] {
+        let (name, lr, newton_lr) = expected;
+        assert!(
+            rates.contains(&(name.to_owned(), lr, newton_lr)),
+            "{expected:?} in {rates:?}"
+        );
+    }
+    // The same configuration by either name: nothing is left to do.
+    let said = run("--method svn --newton-lr 0.02");
+    assert!(said.contains("1 runs are done already, 0 to go"), "{said}");
+    assert!(!run("--method svn --lr 0.02").contains("step size"));
+}

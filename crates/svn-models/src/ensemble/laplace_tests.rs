@@ -128,7 +128,7 @@ fn reference(
 fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
     for likelihood in [
         Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
-        Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+        Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
         Likelihood::Bernoulli,
         Likelihood::Softmax { classes: 3 },
     ] {

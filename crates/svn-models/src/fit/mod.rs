@@ -8,6 +8,7 @@
 
 mod checkpoint;
 mod checkpoint_error;
+mod ending;
 mod epoch;
 mod fingerprint;
 mod last_layer;
@@ -18,6 +19,7 @@ mod validation;
 
 pub use checkpoint::Checkpoint;
 pub use checkpoint_error::CheckpointError;
+pub use ending::Ending;
 pub use epoch::Epoch;
 pub use last_layer::fit_last_layer;
 pub use report::EpochReport;
@@ -44,8 +46,8 @@ pub struct Fit {
     pub step_times: Vec<Duration>,
     /// Age in steps of the curvature at the last step, see [`Posterior::curvature_age`]; none for methods without curvature.
     pub curvature_age: Option<usize>,
-    /// Why the run ended before its last epoch, if it did; what was best until then is kept.
-    pub stopped_early: Option<String>,
+    /// Why the run ended.
+    pub ending: Ending,
 }
 
 /// Train on `train`, choose the epoch on `validation`, tell `report` of each epoch.
@@ -54,7 +56,7 @@ pub struct Fit {
 ///
 /// # Errors
 /// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit, [`ModelError::NoSuchDevice`]; anything else only
-/// if no epoch was ever finished with a finite validation score.
+/// if no epoch was ever finished with a finite validation score. After one, an error is [`Ending::Failed`].
 pub fn fit(
     settings: &FitSettings,
     train: &Rows,

@@ -95,8 +95,8 @@ pub struct FitSettings {
     /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
-    /// Least standard deviation of heteroscedastic noise, in those of the (standardised) targets: rows that seem to have no
-    /// noise gain no more weight than this, in training as in prediction. Left out, that of
+    /// Least standard deviation of heteroscedastic noise, in those of the (standardised) targets: its square is added to the
+    /// variance, so that rows that seem to have no noise gain no more weight than this, in training as in prediction. Left out, that of
     /// [`HeteroscedasticGaussian::default`]. Other likelihoods make no use of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,

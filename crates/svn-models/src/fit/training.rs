@@ -3,7 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::report::EpochSums;
 use super::validation::Validation;
-use super::{Checkpoint, Epoch, EpochReport, Fit, FitSettings};
+use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings};
 use crate::posterior::Posterior;
 use crate::{Ensemble, Likelihood, ModelError, Rows};
 use ndarray::Array2;
@@ -54,12 +54,15 @@ impl Training<'_> {
         observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
         finish: impl FnOnce(Best) -> Result<Ensemble, ModelError>,
     ) -> Result<Fit, ModelError> {
-        let mut stopped_early = None;
+        let mut ending = Ending::Completed;
         for epoch in self.progress.history.len() + 1..=self.settings.epochs {
             match self.epoch(epoch) {
                 Ok(()) => {}
                 Err(error) if self.progress.best.is_some() => {
-                    stopped_early = Some(error.to_string());
+                    ending = Ending::Failed {
+                        after: epoch - 1,
+                        error,
+                    };
                     break;
                 }
                 Err(error) => return Err(error),
@@ -71,7 +74,7 @@ impl Training<'_> {
                 })? == Flow::Stop
                 && epoch < self.settings.epochs
             {
-                stopped_early = Some(format!("stopped by its observer after epoch {epoch}"));
+                ending = Ending::Observer;
                 break;
             }
         }
@@ -92,7 +95,7 @@ impl Training<'_> {
             history,
             step_times,
             curvature_age: self.posterior.curvature_age(),
-            stopped_early,
+            ending,
         })
     }
 

@@ -134,7 +134,7 @@ impl VisionPlan {
             let set = Arc::new(read_images(name, folder)?);
             loader.loaded.insert(name.clone(), set);
         }
-        let (mut images, mut warnings) = (Vec::new(), Vec::new());
+        let (mut images, mut warnings) = (Vec::new(), Vec::from_iter(check_rates(options)?));
         for name in &options.datasets {
             images.push(loader.with_partner(name, options.foreign, &mut warnings)?);
         }
@@ -222,6 +222,33 @@ impl VisionGroup {
     }
 }
 
+fn takes_newton_steps_alone(method: &Method) -> bool {
+    matches!(method, Method::Svn | Method::Ssvn)
+}
+
+/// A sentence where one `--lr` is the step size of first-order and of Newton steps, of which one seldom suits both.
+///
+/// # Errors
+/// [`ExperimentError::Arguments`] for a `--lr` that no method would hear.
+fn check_rates(options: &VisionOptions) -> Result<Option<String>, ExperimentError> {
+    let (newton, others): (Vec<Method>, Vec<Method>) = options
+        .methods
+        .iter()
+        .partition(|method| takes_newton_steps_alone(method));
+    let Some((lr, method)) = options.settings.lr.zip(newton.first()) else {
+        return Ok(None);
+    };
+    match (options.vision.newton_lr, others.is_empty()) {
+        (Some(_), true) => Err(ExperimentError::Arguments(format!(
+            "{method} has one step size: leave out --lr or --newton-lr"
+        ))),
+        (None, false) => Ok(Some(format!(
+            "--lr {lr} is also the step size of the Newton steps of {method}; --newton-lr gives them their own"
+        ))),
+        _ => Ok(None),
+    }
+}
+
 fn check(options: &VisionOptions) -> Result<(), ExperimentError> {
     options.settings.validate()?;
     options.vision.validate()?;
@@ -239,10 +266,11 @@ fn check(options: &VisionOptions) -> Result<(), ExperimentError> {
             return Err(out_of_range("folds", folds, "1 to 5").into());
         }
     }
-    let whole = |method: &&Method| matches!(**method, Method::Svn | Method::Ssvn);
-    if let (Some(Hessian::Full), Some(method)) =
-        (options.settings.hessian, options.methods.iter().find(whole))
-    {
+    let whole = options
+        .methods
+        .iter()
+        .find(|method| takes_newton_steps_alone(method));
+    if let (Some(Hessian::Full), Some(method)) = (options.settings.hessian, whole) {
         let expected = format!("diag or kfac for {method}, whose curvature is of all of LeNet");
         return Err(out_of_range("hessian", "full", &expected).into());
     }

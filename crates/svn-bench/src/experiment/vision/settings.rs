@@ -14,7 +14,7 @@ use crate::experiment::{
 /// | Name | Purpose | Range |
 /// |---|---|---|
 /// | `activation` | of LeNet; sigmoid if left out | |
-/// | `newton_lr` | step size of Newton steps; `lr` is that of first-order steps | > 0 |
+/// | `newton_lr` | step size of Newton steps; left out, `lr` for `svn` and `ssvn`. Else `lr` is that of first-order steps | > 0 |
 /// | `ll_mode` | how LL-SVN treats the last layer; joint if left out | |
 /// | `root` | root of the curvature in the outputs; sampled if left out, exact for `full` | |
 /// | `patience` | epochs without a better validation NLL after which training stops; 0 is never | ≥ 0 |
@@ -99,7 +99,7 @@ pub fn resolve(
             .bandwidth
             .or(Some(Bandwidth::Median))
             .filter(|_| has_kernel),
-        solver: given.solver.or(Some(Solver::Direct)).filter(|_| newton),
+        solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
         damping: given.damping.or(Some(10.0)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(TRUST_REGION)).filter(|_| newton),
         ring: given.ring.or(Some(10)).filter(|_| curved),
@@ -108,9 +108,12 @@ pub fn resolve(
         temperature: given.temperature,
         ..TrainSettings::default()
     };
+    // One step size can only be meant for the one kind of step there is.
+    let only_lr = given.lr.filter(|_| !first_order);
+    let newton_lr = vision.newton_lr.or(only_lr).or(Some(0.3));
     let vision = VisionSettings {
         activation: Some(activation),
-        newton_lr: vision.newton_lr.or(Some(0.3)).filter(|_| newton),
+        newton_lr: newton_lr.filter(|_| newton),
         ll_mode: vision
             .ll_mode
             .or(Some(LlMode::Joint))
@@ -158,6 +161,7 @@ mod tests {
         assert_eq!(train.hessian, Some(Hessian::Diag));
         assert_eq!(train.metric, Some(KernelMetric::Curvature));
         assert_eq!(train.coupling, Some(Coupling::BlockDiagonal));
+        assert_eq!(train.solver, Some(Solver::Auto));
 
         let (train, vision) = resolved(Method::LlSvn);
         assert_eq!((train.lr, vision.newton_lr), (Some(0.004), Some(0.3)));
@@ -173,6 +177,30 @@ mod tests {
             (train.kernel, train.hessian, vision.root),
             (Some(Kernel::Rbf), None, None)
         );
+    }
+
+    #[test]
+    fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
+        let rates = |method, lr, newton_lr| {
+            let given = TrainSettings {
+                lr,
+                ..TrainSettings::default()
+            };
+            let vision = VisionSettings {
+                newton_lr,
+                ..VisionSettings::default()
+            };
+            let (train, vision) = resolve(method, 400, &given, &vision);
+            (train.lr, vision.newton_lr)
+        };
+        for method in [Method::Svn, Method::Ssvn] {
+            assert_eq!(rates(method, Some(0.1), None), (None, Some(0.1)));
+            assert_eq!(rates(method, Some(0.1), Some(0.2)), (None, Some(0.2)));
+        }
+        let ll_svn = rates(Method::LlSvn, Some(0.1), None);
+        assert_eq!(ll_svn, (Some(0.1), Some(0.3)));
+        let svgd = rates(Method::Svgd, Some(0.1), Some(0.2));
+        assert_eq!(svgd, (Some(0.1), None));
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) fn resolve(
             .bandwidth
             .or(Some(Bandwidth::Median))
             .filter(|_| has_kernel),
-        solver: given.solver.or(Some(Solver::Direct)).filter(|_| newton),
+        solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
         damping: given.damping.or(Some(damping)).filter(|_| newton),
         trust_region: given.trust_region.or(Some(trust_region)).filter(|_| newton),
         ring: given.ring.or(Some(ring)).filter(|_| curved),

@@ -72,7 +72,8 @@ pub(in crate::experiment) fn newton(
         kernel: kernel(settings)?,
         coupling: coupling(required(settings.coupling, "coupling")?),
         solver: match required(settings.solver, "solver")? {
-            Solver::Direct => stein::Solver::Auto,
+            Solver::Auto => stein::Solver::Auto,
+            Solver::Direct => stein::Solver::Direct,
             Solver::Cg => CG,
         },
         rate,
@@ -110,4 +111,30 @@ pub(in crate::experiment) fn kernel(settings: &TrainSettings) -> Result<KernelSe
             Bandwidth::Median => stein::Bandwidth::Median,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solver_is_the_one_of_its_name() {
+        for (name, expected) in [
+            ("auto", stein::Solver::Auto),
+            ("direct", stein::Solver::Direct),
+            ("cg", CG),
+        ] {
+            let settings = TrainSettings {
+                coupling: Some(Coupling::Gram),
+                kernel: Some(Kernel::Rbf),
+                metric: Some(KernelMetric::Curvature),
+                bandwidth: Some(Bandwidth::Median),
+                solver: Some(name.parse().unwrap()),
+                damping: Some(1.0),
+                ..TrainSettings::default()
+            };
+            let newton = newton(&settings, Rate::constant(1.0), 10).unwrap();
+            assert_eq!(newton.solver, expected, "{name}");
+        }
+    }
 }

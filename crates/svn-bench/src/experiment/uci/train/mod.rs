@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use svn_models::Rows;
-use svn_models::fit::{EpochReport, Fit, fit};
+use svn_models::fit::{Ending, EpochReport, Fit, fit};
 use svn_models::stein::KernelWarning;
 
 use crate::experiment::{
@@ -128,13 +128,11 @@ fn curve(fit: &Fit, original_units: f64) -> Vec<EpochPoint> {
     fit.history.iter().map(point).collect()
 }
 
+/// What a reader of the record should know. An end that was asked for is no fault.
 pub(in crate::experiment) fn warnings(fit: &Fit) -> Vec<String> {
     let mut warnings = Vec::new();
-    if let Some(reason) = &fit.stopped_early {
-        warnings.push(format!(
-            "training stopped after epoch {}: {reason}",
-            fit.history.len()
-        ));
+    if let Ending::Failed { after, error } = &fit.ending {
+        warnings.push(format!("training stopped after epoch {after}: {error}"));
     }
     let rejected: usize = fit.history.iter().map(|epoch| epoch.rejected).sum();
     if rejected > 0 {

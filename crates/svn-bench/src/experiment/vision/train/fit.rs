@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use svn_models::fit::{Checkpoint, EpochReport, Fit, FitSettings, fit_from, fit_last_layer};
+use svn_models::fit::{
+    Checkpoint, Ending, EpochReport, Fit, FitSettings, fit_from, fit_last_layer,
+};
 use svn_models::stein::Flow;
 use svn_models::{Device, ModelError, Rows};
 
@@ -11,13 +13,6 @@ use super::settings::{last_layer_settings, network_settings};
 use crate::experiment::uci::train::failed;
 use crate::experiment::vision::LlMode;
 use crate::experiment::{EpochProgress, RunError};
-
-/// A finished training.
-pub(super) struct Trained {
-    pub fit: Fit,
-    /// Whether patience ended it, which is no fault.
-    pub out_of_patience: bool,
-}
 
 /// Where the training of a run leaves its state, and whom it tells.
 pub(super) struct Training<'a> {
@@ -30,19 +25,20 @@ pub(super) struct Training<'a> {
 }
 
 impl Training<'_> {
-    pub(super) fn fit(&self) -> Result<Trained, RunError> {
+    /// Patience that runs out is [`Ending::Observer`].
+    pub(super) fn fit(&self) -> Result<Fit, RunError> {
         let pretrained = self.run.configuration.vision.ll_mode == Some(LlMode::Pretrained);
         let settings = network_settings(self.run, self.device)?;
         let stages = if pretrained { 2 } else { 1 };
-        let mut trained = self.network(&settings, stages * settings.epochs)?;
-        if pretrained {
-            trained.fit = self.last_layer(trained.fit, settings.epochs)?;
+        let fit = self.network(&settings, stages * settings.epochs)?;
+        match pretrained {
+            true => self.last_layer(fit, settings.epochs),
+            false => Ok(fit),
         }
-        Ok(trained)
     }
 
     /// All layers; each epoch is kept before the next one begins.
-    fn network(&self, settings: &FitSettings, epochs: usize) -> Result<Trained, RunError> {
+    fn network(&self, settings: &FitSettings, epochs: usize) -> Result<Fit, RunError> {
         let start = self.start(settings);
         let mut patience = Patience::new(self.run.configuration.vision.patience);
         for epoch in start.iter().flat_map(Checkpoint::history) {
@@ -51,21 +47,15 @@ impl Training<'_> {
         if let Some(folder) = self.checkpoint.parent() {
             std::fs::create_dir_all(folder).map_err(failed)?;
         }
-        let mut out_of_patience = false;
-        let fit = fit_from(settings, self.train, self.validation, start, &mut |epoch| {
+        fit_from(settings, self.train, self.validation, start, &mut |epoch| {
             epoch.checkpoint()?.write(self.checkpoint)?;
             self.tell(epoch.report(), 0, epochs);
-            out_of_patience = patience.is_over(epoch.report());
-            Ok(if out_of_patience {
-                Flow::Stop
-            } else {
-                Flow::Continue
+            Ok(match patience.is_over(epoch.report()) {
+                true => Flow::Stop,
+                false => Flow::Continue,
             })
-        });
-        Ok(Trained {
-            fit: fit.map_err(failed)?,
-            out_of_patience,
         })
+        .map_err(failed)
     }
 
     /// The state of an earlier call; one that cannot be used is told and done without.
@@ -104,22 +94,7 @@ impl Training<'_> {
             &mut report,
         )
         .map_err(failed)?;
-        let done = before.history.len();
-        let mut history = before.history;
-        history.extend(last.history.into_iter().map(|mut epoch| {
-            epoch.epoch += done;
-            epoch
-        }));
-        Ok(Fit {
-            best_epoch: match last.best_epoch {
-                0 => before.best_epoch,
-                epoch => done + epoch,
-            },
-            history,
-            step_times: [before.step_times, last.step_times].concat(),
-            stopped_early: before.stopped_early.or(last.stopped_early),
-            ..last
-        })
+        Ok(joined(before, last))
     }
 
     fn tell(&self, epoch: &EpochReport, before: usize, epochs: usize) {
@@ -128,6 +103,33 @@ impl Training<'_> {
             epochs,
             validation_nll: epoch.validation_nll,
         });
+    }
+}
+
+/// One fit of two: of all layers, then of the last one alone. A failure in either is how it ended.
+fn joined(before: Fit, last: Fit) -> Fit {
+    let done = before.history.len();
+    let mut history = before.history;
+    history.extend(last.history.into_iter().map(|mut epoch| {
+        epoch.epoch += done;
+        epoch
+    }));
+    Fit {
+        best_epoch: match last.best_epoch {
+            0 => before.best_epoch,
+            epoch => done + epoch,
+        },
+        history,
+        step_times: [before.step_times, last.step_times].concat(),
+        ending: match (before.ending, last.ending) {
+            (failed @ Ending::Failed { .. }, _) => failed,
+            (_, Ending::Failed { after, error }) => Ending::Failed {
+                after: done + after,
+                error,
+            },
+            (_, ending) => ending,
+        },
+        ..last
     }
 }
 
@@ -160,7 +162,15 @@ impl Patience {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::{Array1, Array2};
+    use svn_models::curvature::Activation;
+    use svn_models::fit::{Task, fit};
+    use svn_models::network::NetworkSettings;
+    use svn_models::posterior::CurvatureSettings;
+    use svn_models::stein::{FirstOrder, Method};
+
     use super::*;
+    use crate::experiment::uci::train::warnings;
 
     fn report(validation_nll: Option<f64>) -> EpochReport {
         EpochReport {
@@ -172,6 +182,61 @@ mod tests {
             damping: 0.0,
             trust_scale: 1.0,
             rejected: 0,
+        }
+    }
+
+    fn fit_of(epochs: usize, ending: Ending) -> Fit {
+        let settings = FitSettings {
+            method: Method::Ensemble {
+                step: FirstOrder::adam(0.01),
+            },
+            network: NetworkSettings::Mlp {
+                hidden: vec![2],
+                activation: Activation::Tanh,
+            },
+            task: Task::Binary,
+            prior_precision: 1.0,
+            particles: 1,
+            epochs,
+            batch_size: 4,
+            curvature: CurvatureSettings::default(),
+            precision: None,
+            noise_floor: None,
+            averaging: None,
+            device: Device::Cpu,
+            seed: 0,
+        };
+        let x = Array2::from_shape_fn((8, 1), |(i, _)| i as f64);
+        let rows = Rows::new(x, Array1::from_shape_fn(8, |i| (i % 2) as f64)).unwrap();
+        let fit = fit(&settings, &rows, &rows, &mut |_| {}).unwrap();
+        Fit { ending, ..fit }
+    }
+
+    /// Patience before the last layer's part is no fault and hides none.
+    #[test]
+    fn a_failure_in_either_part_is_told() {
+        let failure = |after| Ending::Failed {
+            after,
+            error: ModelError::Diverged { epochs: 9 },
+        };
+        for (before, last, said) in [
+            (Ending::Completed, Ending::Completed, None),
+            (Ending::Observer, Ending::Completed, None),
+            (Ending::Observer, failure(1), Some("after epoch 4: ")),
+            (Ending::Completed, failure(2), Some("after epoch 5: ")),
+            (failure(3), Ending::Completed, Some("after epoch 3: ")),
+        ] {
+            let joined = joined(fit_of(3, before), fit_of(2, last));
+            let epochs: Vec<_> = joined.history.iter().map(|epoch| epoch.epoch).collect();
+            assert_eq!(epochs, [1, 2, 3, 4, 5]);
+            let warnings = warnings(&joined);
+            match said {
+                None => assert_eq!(warnings, [""; 0]),
+                Some(said) => {
+                    let start = format!("training stopped {said}");
+                    assert!(warnings[0].starts_with(&start), "{warnings:?}");
+                }
+            }
         }
     }
 

@@ -74,7 +74,7 @@ pub fn train_and_measure(
         Rows::new(own.scaled(rows), own.targets(rows)).map_err(failed)
     };
     let validation = part(&run.rows.validation)?;
-    let trained = Training {
+    let fit = Training {
         run,
         device,
         train: &part(&run.rows.train)?,
@@ -83,7 +83,6 @@ pub fn train_and_measure(
         progress,
     }
     .fit()?;
-    let fit = trained.fit;
     let temperature = match run.configuration.settings.temperature {
         Some(true) => {
             let prediction = fit
@@ -105,11 +104,7 @@ pub fn train_and_measure(
     };
     let measured = predictor.measure(run)?;
     let mut said = measured.metrics.warnings;
-    said.extend(
-        warnings(&fit)
-            .into_iter()
-            .filter(|text| !(trained.out_of_patience && text.starts_with("training stopped"))),
-    );
+    said.extend(warnings(&fit));
     said.extend_from_slice(&run.images.own.warnings);
     let step_ms: Vec<f64> = fit.step_times.iter().map(milliseconds).collect();
     Ok(VisionRecord {
