@@ -251,7 +251,7 @@ fn rows_that_would_fill_the_memory_are_refused() {
         .to_string();
     assert_eq!(
         error,
-        "curvature family is full, whose 2 particles × 480000 rows × 61196 parameters take 437 GiB; expected diag or kfac, \
+        "curvature family is full, whose 2 particles × 480000 rows × 61196 parameters take 437 GiB; expected diag, kfac or ekfac, \
          a sampled root, the last layer or fewer accumulated batches: rows of at most 8 GiB"
     );
 }

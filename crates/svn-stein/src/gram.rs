@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use svn_linalg::ParticleOperators;
 
 use crate::bandwidth::Bandwidth;
+use crate::curvature::quadratic;
 use crate::diagnostics::centre_into;
 use crate::error::SteinError;
 use crate::kernel::Kernel;
@@ -105,6 +106,12 @@ pub struct KernelGram {
     slope: Array2<f64>,
     transformed: Array2<f64>,
     centred: Array2<f64>,
+    /// As they were given: differences of close particles far from all others would drown in centred ones.
+    particles: Array2<f64>,
+    /// Whether the metric is the identity, so that `y_p − y_m = x_p − x_m`.
+    identity: bool,
+    /// Mean of `x_pᵀ H_p x_p / d` over centred particles, where curvature is known.
+    laplace_spread: Option<f64>,
     /// Scratch, `2 × d`.
     differences: Array2<f64>,
     bandwidth: f64,
@@ -119,6 +126,9 @@ impl KernelGram {
             slope: Array2::zeros((particles, particles)),
             transformed: Array2::zeros((particles, dim)),
             centred: Array2::zeros((particles, dim)),
+            particles: Array2::zeros((particles, dim)),
+            identity: true,
+            laplace_spread: None,
             differences: Array2::zeros((2, dim)),
             bandwidth: 1.0,
             couples: false,
@@ -141,11 +151,15 @@ impl KernelGram {
             *self = Self::new(n, d);
         }
         self.couples = settings.kernel.couples();
+        self.identity = !settings.metric.needs_curvature();
+        self.particles.assign(&particles);
         centre_into(particles, &mut self.centred);
+        self.laplace_spread = None;
         if !self.couples {
             self.kernel = Array2::eye(n);
             self.slope.fill(0.0);
             self.transformed.assign(&self.centred);
+            self.identity = true;
             return Ok(());
         }
         match (settings.metric, curvature) {
@@ -163,6 +177,13 @@ impl KernelGram {
                 });
             }
         }
+        let squares = match (settings.metric, curvature) {
+            // Against the mean curvature, which is there already.
+            (Metric::Curvature, _) => Some((&self.centred * &self.transformed).sum()),
+            (_, Some(curvature)) => Some(quadratic(curvature, self.centred.view()).sum()),
+            (_, None) => None,
+        };
+        self.laplace_spread = squares.map(|squares| squares / (n * d) as f64);
         self.evaluate(settings)
     }
 
@@ -201,23 +222,33 @@ impl KernelGram {
 
     /// `(x_p − x_m)·(y_p − y_m)`, by differences: products of the particles themselves would cancel for close ones.
     fn distance(&mut self, p: usize, m: usize) -> f64 {
-        let (a, b) = (&self.centred, &self.transformed);
+        let (a, b) = (&self.particles, self.images());
         if a.ncols() <= SHORT {
             let pairs = a.row(p).into_iter().zip(a.row(m));
             let others = b.row(p).into_iter().zip(b.row(m));
-            return pairs
-                .zip(others)
-                .map(|((x, z), (y, w))| (x - z) * (y - w))
-                .sum();
+            let terms = pairs.zip(others);
+            return terms.map(|((x, z), (y, w))| (x - z) * (y - w)).sum();
         }
-        let (mut x, mut y) = self.differences.multi_slice_mut((s![0, ..], s![1, ..]));
-        for (out, of) in [(&mut x, a), (&mut y, b)] {
+        let mut differences = std::mem::take(&mut self.differences);
+        let (mut x, mut y) = differences.multi_slice_mut((s![0, ..], s![1, ..]));
+        for (out, of) in [(&mut x, &self.particles), (&mut y, self.images())] {
             Zip::from(out)
                 .and(of.row(p))
                 .and(of.row(m))
                 .for_each(|o, p, m| *o = p - m);
         }
-        x.dot(&y)
+        let q = x.dot(&y);
+        self.differences = differences;
+        q
+    }
+
+    /// What `y_p − y_m` is the difference of.
+    fn images(&self) -> &Array2<f64> {
+        if self.identity {
+            &self.particles
+        } else {
+            &self.transformed
+        }
     }
 
     /// `K`, `N × N`.
@@ -264,13 +295,36 @@ impl KernelGram {
         (self.centred.iter().map(|x| x * x).sum::<f64>() / self.centred.len().max(1) as f64).sqrt()
     }
 
+    /// Mean of `x_pᵀ H_p x_p / d` over the particles `x_p` from their mean, where curvature is known: about one where they
+    /// are spread like the normal density of that curvature, near zero where they have collapsed.
+    pub fn laplace_spread(&self) -> Option<f64> {
+        self.laplace_spread
+    }
+
     /// `out_m = Σ_p G_pm = Σ_p g_pm (y_p − y_m)`: the unscaled repulsion.
+    ///
+    /// Pair by pair, since a product with a Laplacian matrix loses close pairs that are far from the origin.
     pub fn repulsion_into(&self, mut out: ArrayViewMut2<'_, f64>) {
-        let mut laplacian = self.slope.clone();
+        let y = self.images();
+        out.fill(0.0);
         for p in 0..self.particles() {
-            laplacian[(p, p)] = -self.slope.row(p).sum();
+            for m in p + 1..self.particles() {
+                let g = self.slope[(p, m)];
+                if g == 0.0 {
+                    continue;
+                }
+                let (mut upper, mut lower) = out.multi_slice_mut((s![p, ..], s![m, ..]));
+                Zip::from(&mut upper)
+                    .and(&mut lower)
+                    .and(y.row(p))
+                    .and(y.row(m))
+                    .for_each(|at_p, at_m, &y_p, &y_m| {
+                        let force = g * (y_p - y_m);
+                        *at_m += force;
+                        *at_p -= force;
+                    });
+            }
         }
-        ndarray::linalg::general_mat_mul(1.0, &laplacian, &self.transformed, 0.0, &mut out);
     }
 }
 

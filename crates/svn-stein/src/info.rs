@@ -53,11 +53,14 @@ pub struct KernelHealth {
     pub max: f64,
     /// `‖repulsion‖ / ‖drive‖` of the field (zero without repulsion).
     pub repulsion_ratio: f64,
-    /// Set when the kernel does nothing.
+    /// Spread of the particles against the normal density of their curvature, see
+    /// [`KernelGram::laplace_spread`]; `None` where a step asks for no curvature.
+    pub laplace_spread: Option<f64>,
+    /// Set when the kernel does nothing or the particles have collapsed.
     pub warning: Option<KernelWarning>,
 }
 
-/// A kernel that does nothing.
+/// A kernel that does nothing, or too little.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -66,6 +69,8 @@ pub enum KernelWarning {
     Identity,
     /// `K ≈ 1 1ᵀ`: the particles are indistinguishable; the bandwidth is too large or they have collapsed.
     Constant,
+    /// The particles are a point against the spread that their curvature allows: less than a thousandth of its variance.
+    Collapsed,
 }
 
 /// Mean off-diagonal `K` below which the kernel counts as the identity.
@@ -73,12 +78,18 @@ const IDENTITY: f64 = 1e-4;
 /// Smallest off-diagonal `K` above which the kernel counts as constant.
 const CONSTANT: f64 = 0.99;
 
+/// Share of the variance that the curvature allows below which particles count as collapsed.
+const COLLAPSED: f64 = 1e-3;
+
 impl KernelHealth {
     /// Judge a kernel and the field it made.
     pub fn new(gram: &KernelGram, norms: FieldNorms) -> Self {
         let (mean, min, max) = off_diagonal(gram.kernel());
+        let laplace_spread = gram.laplace_spread();
         let warning = if gram.particles() < 2 || !gram.couples() {
             None
+        } else if laplace_spread.is_some_and(|spread| spread < COLLAPSED) {
+            Some(KernelWarning::Collapsed)
         } else if mean < IDENTITY {
             Some(KernelWarning::Identity)
         } else if min > CONSTANT {
@@ -96,6 +107,7 @@ impl KernelHealth {
             min,
             max,
             repulsion_ratio,
+            laplace_spread,
             warning,
         }
     }

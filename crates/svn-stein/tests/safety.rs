@@ -24,8 +24,6 @@ struct Ended {
     mean: f64,
     narrow: f64,
     wide: f64,
-    /// Root mean squared change of a coordinate in the last step.
-    last: f64,
     error: Option<SteinError>,
     residual: f64,
 }
@@ -44,11 +42,10 @@ fn run_default(density: &Density, coupling: Coupling, n: usize, steps: u64) -> E
     let start = normals(5 + n as u64, (n, density.dim)) * density.start;
     let mut state = sampler.init(start, 0).unwrap();
     let mut target = Target::new(density);
-    let (mut last, mut residual, mut error) = (f64::NAN, 0.0_f64, None);
+    let (mut residual, mut error) = (0.0_f64, None);
     for _ in 0..steps {
         match sampler.step(&mut state, &mut target) {
             Ok(info) => {
-                last = info.step_size;
                 residual = residual.max(info.solve.map_or(0.0, |solve| solve.relative_residual));
             }
             Err(e) => {
@@ -61,7 +58,6 @@ fn run_default(density: &Density, coupling: Coupling, n: usize, steps: u64) -> E
         mean: 0.0,
         narrow: f64::INFINITY,
         wide: 0.0,
-        last,
         error,
         residual,
     };
@@ -74,8 +70,51 @@ fn run_default(density: &Density, coupling: Coupling, n: usize, steps: u64) -> E
     ended
 }
 
+/// What must hold after a run of `n` particles: errors of means and ratios of standard deviations of the density.
+///
+/// With 30 particles in one or two dimensions the moments are those of the density to a tenth or two. In eleven, SVGD's
+/// own fixed points have about half of the standard deviation (its known bias for N of the order of d), for any step.
+/// Two particles have what two can have. The funnel in eleven dimensions has its mode fifteen standard deviations down
+/// its neck, where few particles go: there the bound is the mode.
+fn bounds(density: &Density, n: usize) -> (f64, f64, f64) {
+    match (density.name, density.dim, n) {
+        ("funnel", 11, _) => (15.5, 0.0, 3.0),
+        ("two modes", _, 2) => (1.0, 0.0, 1.1),
+        (_, _, 2) => (1.0, 0.0, 1.1),
+        ("funnel", ..) => (0.5, 0.6, 1.3),
+        ("two modes", 11, _) => (0.4, 0.8, 1.2),
+        (_, 11, _) => (0.2, 0.4, 1.1),
+        // Underway, after few steps.
+        (_, _, 500) => (0.6, 0.5, 1.3),
+        _ => (0.35, 0.75, 1.25),
+    }
+}
+
+fn check(densities: &[Density], couplings: &[Coupling], n: usize, steps: u64) {
+    for density in densities {
+        for &coupling in couplings {
+            let ended = run_default(density, coupling, n, steps);
+            let (name, coupling) = (density.name, coupling.name());
+            println!(
+                "| {name} | {} | {n} | {coupling} | {:.3} | {:.3} to {:.3} | {:.0e} |",
+                density.dim, ended.mean, ended.narrow, ended.wide, ended.residual,
+            );
+            let what = format!("{name}, d = {}, N = {n}, {coupling}", density.dim);
+            if let Some(error) = ended.error {
+                panic!("{what}: {error}");
+            }
+            let (mean, narrow, wide) = bounds(density, n);
+            assert!(ended.mean <= mean, "{what}: mean off by {}", ended.mean);
+            let found = narrow <= ended.narrow && ended.wide <= wide;
+            assert!(found, "{what}: {} to {}", ended.narrow, ended.wide);
+            // An inexact step is one of a residual of at most 0.1; none was needed here.
+            assert!(ended.residual <= 1e-5, "{what}: {}", ended.residual);
+        }
+    }
+}
+
 #[test]
-fn defaults_end_near_the_truth_or_say_why_not() {
+fn thirty_particles_end_near_the_truth() {
     let densities = [
         gaussian(1),
         gaussian(2),
@@ -89,34 +128,15 @@ fn defaults_end_near_the_truth_or_say_why_not() {
         identical_columns(11),
         banana(),
     ];
-    let sizes: Vec<usize> = match std::env::var("SVN_SIZES") {
-        Ok(text) => text.split(',').map(|n| n.parse().unwrap()).collect(),
-        Err(_) => vec![2, 30, 500],
-    };
-    println!("| density | d | N | coupling | mean | sd ratio | last step | residual | s |");
-    for density in &densities {
-        for &n in &sizes {
-            for coupling in COUPLINGS {
-                if std::env::var("SVN_GRAM").is_ok() && coupling != Coupling::Gram {
-                    continue;
-                }
-                let steps = if n > 100 { 15 } else { 100 };
-                let start = std::time::Instant::now();
-                let ended = run_default(density, coupling, n, steps);
-                println!(
-                    "| {} | {} | {n} | {} | {:.3} | {:.3}-{:.3} | {:.1e} | {:.0e} | {:.2} | {}",
-                    density.name,
-                    density.dim,
-                    coupling.name(),
-                    ended.mean,
-                    ended.narrow,
-                    ended.wide,
-                    ended.last,
-                    ended.residual,
-                    start.elapsed().as_secs_f64(),
-                    ended.error.map_or(String::new(), |e| e.to_string())
-                );
-            }
-        }
-    }
+    check(&densities, &COUPLINGS, 2, 100);
+    check(&densities, &COUPLINGS, 30, 100);
+}
+
+/// Fewer steps, since a step takes a tenth of a second: enough to be off if it goes wrong.
+#[test]
+fn five_hundred_particles_are_no_trouble() {
+    let planar = [gaussian(1), gaussian(2), two_modes(2), banana()];
+    check(&planar, &COUPLINGS, 500, 12);
+    let rest = [gaussian(11), two_modes(11)];
+    check(&rest, &[Coupling::BlockRepulsion], 500, 12);
 }

@@ -1,7 +1,7 @@
 //! Curvature of recent batches in the form of its family.
 //!
 //! ```text
-//! full               C_p = (1/L) Σ_{last L batches} (n/b) Σ_i J_iᵀ S_i S_iᵀ J_i      a ring of rows, or of one layer's matrix
+//! full               C_p = (n / Σ b) Σ_{last L batches} Σ_i J_iᵀ S_i S_iᵀ J_i      a ring of rows, or of one layer's matrix
 //! diag, kfac, ekfac  C_p = moving average over batches
 //! H_p = w C_p + δ I
 //! ```

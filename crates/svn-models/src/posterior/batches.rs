@@ -1,4 +1,6 @@
-//! Minibatches: each epoch is a fresh permutation of the rows, cut into pieces of `b`; the last may be shorter.
+//! Minibatches: each epoch is a fresh permutation of the rows, cut into `⌈n/b⌉` pieces whose sizes differ by at most one.
+//!
+//! A short last piece of a few rows, each scaled by `n` over their number, would move the particles as far as a full one.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
@@ -9,18 +11,20 @@ use rand::seq::SliceRandom;
 pub struct Batches {
     order: Vec<i64>,
     position: usize,
-    size: usize,
+    per_epoch: usize,
+    drawn: usize,
     rng: ChaCha12Rng,
 }
 
 impl Batches {
-    /// Batches of `size` out of `rows` rows. `size` is cut to `rows`; both are at least 1.
+    /// Batches of at most `size` out of `rows` rows. `size` is cut to `rows`; both are at least 1.
     pub fn new(rows: usize, size: usize, seed: u64) -> Self {
         let rows = rows.max(1);
         Self {
             order: (0..rows as i64).collect(),
             position: rows,
-            size: size.clamp(1, rows),
+            per_epoch: rows.div_ceil(size.clamp(1, rows)),
+            drawn: 0,
             rng: ChaCha12Rng::seed_from_u64(seed),
         }
     }
@@ -29,10 +33,13 @@ impl Batches {
     pub fn draw(&mut self) -> &[i64] {
         if self.position >= self.order.len() {
             self.order.shuffle(&mut self.rng);
-            self.position = 0;
+            (self.position, self.drawn) = (0, 0);
         }
         let start = self.position;
-        self.position = (start + self.size).min(self.order.len());
+        // The larger ones first.
+        let left = self.per_epoch - self.drawn;
+        self.position += (self.order.len() - start).div_ceil(left.max(1));
+        self.drawn += 1;
         &self.order[start..self.position]
     }
 
@@ -45,7 +52,7 @@ impl Batches {
 
     /// Number of batches in one epoch.
     pub fn per_epoch(&self) -> usize {
-        self.order.len().div_ceil(self.size)
+        self.per_epoch
     }
 }
 
@@ -66,7 +73,7 @@ mod tests {
             }
             seen.sort_unstable();
             assert_eq!(seen, (0..10).collect::<Vec<i64>>());
-            assert_eq!(sizes, [4, 4, 2]);
+            assert_eq!(sizes, [4, 3, 3]);
         }
     }
 

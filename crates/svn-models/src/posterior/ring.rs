@@ -1,11 +1,10 @@
 //! A ring of recent batches, each in a slot of its own.
 //!
 //! One batch of 16 rows says too little of the curvature in thousands of directions; the rows of the last `L` batches,
-//! kept although the particles have moved a little since, say enough. With the rows of batch `l` scaled by `√(n/b_l)`
-//! each slot estimates the sum over the data set, and the ring its mean:
+//! kept although the particles have moved a little since, say enough. Every row counts alike, however the batches were cut:
 //!
 //! ```text
-//! C_p ≈ (1/L) Σ_l (n/b_l) Σ_{i ∈ l} J_iᵀ S_i S_iᵀ J_i
+//! C_p ≈ (n / Σ_l b_l) Σ_l Σ_{i ∈ l} J_iᵀ S_i S_iᵀ J_i
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +15,11 @@ use tch::Tensor;
 use super::collect::{Collect, SavedCollector, other_settings};
 use crate::ModelError;
 
-/// Which slot is overwritten next, and what the ring's mean weighs.
+/// Which slot is overwritten next, and what the ring weighs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct RingOrder {
-    slots: usize,
+    /// Rows in each slot.
+    rows: Vec<usize>,
     current: usize,
     filled: usize,
 }
@@ -28,7 +28,7 @@ impl RingOrder {
     /// A ring of `slots` batches, its first slot ready to be written.
     pub fn new(slots: usize) -> Self {
         Self {
-            slots: slots.max(1),
+            rows: vec![0; slots.max(1)],
             current: 0,
             filled: 1,
         }
@@ -36,20 +36,31 @@ impl RingOrder {
 
     /// Move to the oldest slot, which the next batch overwrites.
     fn advance(&mut self) {
-        self.current = (self.current + 1) % self.slots;
-        self.filled = (self.filled + 1).min(self.slots);
+        self.current = (self.current + 1) % self.slots();
+        self.filled = (self.filled + 1).min(self.slots());
+    }
+
+    fn slots(&self) -> usize {
+        self.rows.len()
     }
 
     /// Slots in use, in the order in which they were written last.
     fn written(&self) -> Vec<usize> {
-        let oldest = self.current + self.slots - (self.filled - 1).min(self.slots - 1);
-        let slots = oldest..oldest + self.filled;
-        slots.map(|slot| slot % self.slots).collect()
+        let slots = self.slots();
+        let oldest = self.current + slots - (self.filled - 1).min(slots - 1);
+        (oldest..oldest + self.filled)
+            .map(|slot| slot % slots)
+            .collect()
     }
 
-    /// `1/L` for `L` slots in use: the factor that turns the sum over slots into their mean.
-    fn weight(&self) -> f64 {
-        1.0 / self.filled as f64
+    /// Rows that the current slot holds from now on.
+    fn set_rows(&mut self, rows: usize) {
+        self.rows[self.current] = rows;
+    }
+
+    /// `n / Σ_l b_l` for `n` rows: the factor that turns the sum over slots into that over the data set.
+    fn weight(&self, rows: usize) -> f64 {
+        rows as f64 / self.rows.iter().sum::<usize>().max(1) as f64
     }
 }
 
@@ -81,9 +92,9 @@ impl Collect for Ring {
         root: &Tensor,
         _renew: bool,
     ) -> Result<(), ModelError> {
-        let scale = (self.rows as f64 / linear.batch() as f64).sqrt();
-        let root = root * scale;
-        Ok(self.slots.write(linear, &root, self.order.current)?)
+        self.slots.write(linear, root, self.order.current)?;
+        self.order.set_rows(linear.batch());
+        Ok(())
     }
 
     fn curvature(
@@ -92,7 +103,9 @@ impl Collect for Ring {
         shift: f64,
         _renew: bool,
     ) -> Result<Curvature<'_>, ModelError> {
-        Ok(self.slots.curvature(weight * self.order.weight(), shift))
+        Ok(self
+            .slots
+            .curvature(weight * self.order.weight(self.rows), shift))
     }
 
     fn age(&self) -> usize {
@@ -109,7 +122,10 @@ impl Collect for Ring {
     }
 
     fn restore(&mut self, saved: SavedCollector) -> Result<(), ModelError> {
-        let Some(order) = saved.ring.filter(|ring| ring.slots == self.order.slots) else {
+        let Some(order) = saved
+            .ring
+            .filter(|ring| ring.slots() == self.order.slots() && ring.current < ring.slots())
+        else {
             return Err(other_settings());
         };
         self.slots.set_arrays(saved.arrays, &order.written())?;
@@ -125,12 +141,15 @@ mod tests {
     #[test]
     fn the_oldest_batch_is_overwritten() {
         let mut ring = RingOrder::new(2);
-        assert_eq!((ring.current, ring.weight()), (0, 1.0));
+        ring.set_rows(4);
+        assert_eq!((ring.current, ring.weight(12)), (0, 3.0));
         assert_eq!(ring.written(), [0]);
         ring.advance();
-        assert_eq!((ring.current, ring.weight()), (1, 0.5));
+        ring.set_rows(2);
+        assert_eq!((ring.current, ring.weight(12)), (1, 2.0));
         ring.advance();
-        assert_eq!((ring.current, ring.filled), (0, 2));
+        ring.set_rows(1);
+        assert_eq!((ring.current, ring.filled, ring.weight(12)), (0, 2, 4.0));
         assert_eq!(ring.written(), [1, 0]);
     }
 }

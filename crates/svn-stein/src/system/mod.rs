@@ -52,6 +52,9 @@ const DIRECT_WORK: f64 = 4e9;
 /// Largest repulsion rank the automatic choice factorises.
 const REPULSION_LIMIT: usize = 1024;
 
+const SINGULAR_KERNEL: &str =
+    "the kernel matrix is singular: particles coincide and the setting `ridge` is zero";
+
 /// How the Newton system is solved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -231,6 +234,18 @@ impl<'a> SvnSystem<'a> {
             size: n,
             reason: e.to_string(),
         })?;
+        let largest = eigen.values().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let least = n as f64 * f64::EPSILON * largest;
+        if ridge == 0.0
+            && coupling != Coupling::BlockDiagonal
+            && eigen.values().iter().any(|x| x.abs() <= least)
+        {
+            return Err(SteinError::Singular {
+                coupling: coupling.name(),
+                size: n,
+                reason: SINGULAR_KERNEL.into(),
+            });
+        }
         let mut system = Self {
             kernel,
             curvature,
@@ -269,10 +284,7 @@ impl<'a> SvnSystem<'a> {
         if inverse.iter().all(|x| x.is_finite()) {
             return Ok(inverse);
         }
-        Err(self.singular(
-            self.shape().0,
-            "the kernel matrix is singular and the ridge is zero: particles coincide; set a ridge",
-        ))
+        Err(self.singular(self.shape().0, SINGULAR_KERNEL))
     }
 
     /// Whether the system is `N` independent ones.

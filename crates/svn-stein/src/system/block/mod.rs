@@ -4,14 +4,14 @@
 //! h_mm = Σ_p w_pm (H_p + λ I) + Z Zᵀ,    w_pm = K_pm² / N,    columns of Z: G_pm/√N
 //! ```
 //!
-//! Curvature with fewer rows than coordinates has a file of its own. Otherwise the sum is factored by the family, and the
-//! repulsion comes on top by Woodbury. A family that cannot factor a sum of several particles' matrices (Kronecker
+//! Curvature with fewer rows than coordinates has a file of its own. With more particles than coordinates each block is a
+//! small matrix. Otherwise the sum is factored by the family, and the repulsion comes on top by Woodbury. A family that cannot factor a sum of several particles' matrices (Kronecker
 //! factors have no common eigenbasis) is preconditioned by its own matrix `(Σ_p w_pm)(H_m + λ I)` in its place.
 
 mod low_rank;
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip, s};
-use svn_linalg::{Factor, ScaledFactor, Woodbury};
+use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Zip, s};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, ScaledFactor, Woodbury};
 
 use super::inverse::Inverse;
 use super::{Scratch, SvnSystem, for_each_particle, symmetrise};
@@ -36,11 +36,46 @@ pub(super) fn blocks<'s>(system: &'s SvnSystem<'_>) -> Result<Blocks<'s>, SteinE
             exact: true,
         });
     }
+    if d < n {
+        return small(system);
+    }
     let size = system.curvature.factor_size();
     let blocks = for_each_particle(n, n * size.saturating_pow(3) / 3, |m| Block::new(system, m))?;
     Ok(Blocks {
         exact: blocks.iter().all(|block| block.exact),
         inverse: Box::new(PerParticle { blocks, size }),
+    })
+}
+
+/// More particles than coordinates: `Z Zᵀ` is `d × d`, and so is the whole of each block.
+fn small<'s>(system: &SvnSystem<'_>) -> Result<Blocks<'s>, SteinError> {
+    let (n, d) = system.shape();
+    let eye = Array2::eye(d);
+    let mut damped = Array3::zeros((n, d, d));
+    for (p, h) in damped.outer_iter_mut().enumerate() {
+        let damping = system.damping;
+        system.curvature.multiply_into(p, damping, eye.view(), h);
+    }
+    let weights = system.kernel.kernel.mapv(|k| k * k / n as f64);
+    let blocks = for_each_particle(n, n * n * d * d, |m| {
+        let repulsion = repulsion(system, m);
+        let mut matrix = repulsion.t().dot(&repulsion);
+        for (h, &weight) in damped.outer_iter().zip(weights.column(m)) {
+            matrix.scaled_add(weight, &h);
+        }
+        let factor = Cholesky::factorize(matrix.view(), &CholeskyParams::default());
+        Ok(Block {
+            base: Box::new(factor.map_err(|e| system.singular(d, format!("particle {m}: {e}")))?),
+            exact: true,
+            repulsion: Array2::zeros((0, d)),
+            solved: Array2::zeros((0, d)),
+            small: Woodbury::none(),
+        })
+    })?;
+    let inverse = Box::new(PerParticle { blocks, size: d });
+    Ok(Blocks {
+        inverse,
+        exact: true,
     })
 }
 
