@@ -19,6 +19,7 @@
 #![doc = "\n"]
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used, clippy::print_stdout)]
 
 mod affine;
 pub mod convert;

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs, unsafe_code)]
+#![warn(clippy::unwrap_used, clippy::print_stdout)]
 
 mod blas;
 mod factor;

@@ -110,7 +110,7 @@ fn svn(coupling: Coupling, solver: Solver) -> Method {
         solver,
         damping: Damping::Constant(20.0),
         trust_region: Some(32.0),
-        ..Newton::default()
+        ..Newton::plain()
     })
 }
 

@@ -12,6 +12,7 @@
 //! - [`ensemble`]: predictions and their moments
 
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used, clippy::print_stdout)]
 
 mod device;
 pub mod ensemble;

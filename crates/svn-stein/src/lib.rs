@@ -46,6 +46,7 @@
 //! *Stein Variational Newton Neural Network Ensembles*, arXiv 2411.01887.
 
 #![deny(missing_docs)]
+#![warn(clippy::unwrap_used, clippy::print_stdout)]
 
 mod annealing;
 mod bandwidth;
