@@ -22,7 +22,7 @@ struct Asked {
 
 /// Which benchmark of `svn`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Benchmark {
+pub(crate) enum Benchmark {
     Uci,
     Vision,
 }
@@ -37,7 +37,7 @@ impl Benchmark {
 }
 
 /// `cargo xtask bench-uci ARGS` and `cargo xtask bench-vision ARGS`.
-pub fn run(
+pub(crate) fn run(
     place: &Place,
     benchmark: Benchmark,
     args: &[String],

@@ -6,17 +6,17 @@ use std::io::{self, Read};
 use std::path::Path;
 
 /// Of bytes in memory.
-pub fn of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
 /// MD5 of bytes in memory: against accidents, not against malice.
-pub fn md5_of_bytes(bytes: &[u8]) -> String {
+pub(crate) fn md5_of_bytes(bytes: &[u8]) -> String {
     hex(&Md5::digest(bytes))
 }
 
 /// Of a file, read in pieces.
-pub fn of_file(path: &Path) -> io::Result<String> {
+pub(crate) fn of_file(path: &Path) -> io::Result<String> {
     let mut file = std::fs::File::open(path)?;
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::process::ExitCode;
 
 /// `cargo xtask ci`: lint, graph, perf --quick, test, test --kernels Prescott; stops at the first that fails.
-pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     lint::run(place, offline)?;
     graph::run(place)?;
     let counted = perf::run(place, &["--quick".to_string()], offline)?;

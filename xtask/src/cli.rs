@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// Sets up native libraries and data, runs benchmarks and checks.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
-pub struct Cli {
+pub(crate) struct Cli {
     /// Forbid every set-up step and download; say what is missing instead
     #[arg(long, global = true)]
     pub offline: bool,
@@ -15,7 +15,7 @@ pub struct Cli {
 }
 
 #[derive(Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Find or install libtorch and OpenBLAS, so that plain cargo commands work
     ///
     /// libtorch, first match wins: LIBTORCH of your own; LIBTORCH_USE_PYTORCH=1 (the PyTorch of your
@@ -56,7 +56,7 @@ pub enum Command {
 }
 
 #[derive(Args)]
-pub struct FetchArgs {
+pub(crate) struct FetchArgs {
     /// Data sets; `--list` shows the known ones
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
@@ -75,7 +75,7 @@ pub struct FetchArgs {
 }
 
 #[derive(Args)]
-pub struct PassedOn {
+pub(crate) struct PassedOn {
     /// Options of the benchmark
     #[arg(
         value_name = "ARGS",
@@ -86,7 +86,7 @@ pub struct PassedOn {
 }
 
 #[derive(Args)]
-pub struct TestArgs {
+pub(crate) struct TestArgs {
     /// Only the numeric crates, on these kernels of OpenBLAS (OPENBLAS_CORETYPE): Prescott, Nehalem, Haswell, …
     ///
     /// Doctests are left out, and so is everything where OpenBLAS has no kernels to choose from (other processors than

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 /// `cargo xtask doctor`.
-pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let mut missing = Vec::new();
     let line = |name: &str, value: &str| println!("{name:<14} {value}");
     line(

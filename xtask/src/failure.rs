@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// The user's arguments or files are at fault; the text says how.
 #[derive(Debug)]
-pub struct BadInput(pub String);
+pub(crate) struct BadInput(pub String);
 
 impl std::fmt::Display for BadInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -15,12 +15,12 @@ impl std::fmt::Display for BadInput {
 impl std::error::Error for BadInput {}
 
 /// An error that ends with exit code 2.
-pub fn bad_input(text: impl Into<String>) -> anyhow::Error {
+pub(crate) fn bad_input(text: impl Into<String>) -> anyhow::Error {
     BadInput(text.into()).into()
 }
 
 /// 2 where [`BadInput`] is anywhere in the chain, else 1.
-pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+pub(crate) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let blamed = error.chain().any(|cause| cause.is::<BadInput>());
     ExitCode::from(if blamed { 2 } else { 1 })
 }

@@ -118,7 +118,7 @@ struct EdgeKind {
 }
 
 /// `cargo xtask graph`.
-pub fn run(place: &Place) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place) -> Result<ExitCode> {
     let mut cargo = process::cargo(&place.root, false);
     let output = cargo
         .args(["metadata", "--format-version", "1"])

@@ -12,13 +12,18 @@ use std::process::ExitCode;
 
 /// The set that the checks of a change run on: no fused multiply-add and two numbers a register, unlike all current
 /// processors, and in every OpenBLAS for x86-64 that has sets to choose from.
-pub const CHECKED: &str = "Prescott";
+pub(crate) const CHECKED: &str = "Prescott";
 
 /// Crates whose results depend on the kernels.
 const NUMERIC: [&str; 4] = ["svn-linalg", "svn-curvature", "svn-stein", "svn-models"];
 
 /// `cargo xtask test --kernels NAME [-- ARGS]`.
-pub fn run(place: &Place, kernels: &str, args: &[String], offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(
+    place: &Place,
+    kernels: &str,
+    args: &[String],
+    offline: bool,
+) -> Result<ExitCode> {
     let native = setup::ensure(place, offline)?;
     let blas = setup::probe_openblas(Some(kernels)).context("OpenBLAS does not link")?;
     if let Some(reason) = reason_to_leave_out(kernels, std::env::consts::ARCH, &blas)? {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::process::ExitCode;
 
 /// `cargo xtask lint`.
-pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     process::check(process::cargo(&place.root, offline).args(["fmt", "--all", "--check"]))?;
     let native = setup::ensure(place, offline)?;
     // `-D warnings` after `--` reaches the workspace's crates only; RUSTFLAGS would rebuild everything.

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The folders that every command works in.
-pub struct Place {
+pub(crate) struct Place {
     /// Root of the checkout.
     pub root: PathBuf,
     /// Native libraries and data, outside the checkout.
@@ -17,7 +17,7 @@ pub struct Place {
 
 impl Place {
     /// Reads `SVN_CACHE_DIR`, `XDG_CACHE_HOME`, `HOME` and `SVN_DATA_DIR`.
-    pub fn from_environment() -> Result<Self> {
+    pub(crate) fn from_environment() -> Result<Self> {
         // cargo sets it when it runs this program; the value at build time serves a direct call.
         let own = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let own = own
@@ -37,17 +37,17 @@ impl Place {
     }
 
     /// The link that `.cargo/config.toml` names as `LIBTORCH`.
-    pub fn libtorch_link(&self) -> PathBuf {
+    pub(crate) fn libtorch_link(&self) -> PathBuf {
         self.root.join(".native").join("libtorch")
     }
 
     /// The manifest of the data sets.
-    pub fn manifest(&self) -> PathBuf {
+    pub(crate) fn manifest(&self) -> PathBuf {
         self.root.join("datasets").join("manifest.toml")
     }
 
     /// Data sets that are part of the checkout.
-    pub fn bundled(&self) -> PathBuf {
+    pub(crate) fn bundled(&self) -> PathBuf {
         self.root.join("datasets")
     }
 }
@@ -73,7 +73,7 @@ fn cache_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> 
 }
 
 /// `path` beside itself with a suffix added to the whole file name.
-pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)

@@ -28,7 +28,7 @@ struct Asked {
 /// `cargo xtask perf ARGS`.
 ///
 /// A release build, except with `--quick`: that counts operations, and the dev profile is there already.
-pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     let asked = Asked::parse(args)?;
     let offline = offline || asked.offline;
     let native = setup::ensure(place, offline)?;

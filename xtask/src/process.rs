@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 ///
 /// `cargo run`, which started this program, left variables about this package; a build script that
 /// watches them would run again at each switch between plain cargo and `cargo xtask`.
-pub fn cargo(root: &Path, offline: bool) -> Command {
+pub(crate) fn cargo(root: &Path, offline: bool) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     for (name, _) in std::env::vars_os() {
@@ -26,7 +26,7 @@ pub fn cargo(root: &Path, offline: bool) -> Command {
 }
 
 /// The command line as one would type it.
-pub fn shown(command: &Command) -> String {
+pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program())
         .file_stem()
         .unwrap_or(command.get_program());
@@ -39,7 +39,7 @@ pub fn shown(command: &Command) -> String {
 }
 
 /// Prints the command, runs it with this program's input and output, and waits.
-pub fn status(command: &mut Command) -> Result<ExitStatus> {
+pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
     eprintln!("+ {}", shown(command));
     let name = shown(command);
     command
@@ -48,7 +48,7 @@ pub fn status(command: &mut Command) -> Result<ExitStatus> {
 }
 
 /// As [`status`]; anything but success is an error.
-pub fn check(command: &mut Command) -> Result<()> {
+pub(crate) fn check(command: &mut Command) -> Result<()> {
     let status = status(command)?;
     if !status.success() {
         bail!("`{}` failed: {status}", shown(command));
@@ -57,12 +57,12 @@ pub fn check(command: &mut Command) -> Result<()> {
 }
 
 /// The output of a program that is asked something; `None` where it is missing or fails.
-pub fn answer(program: &str, arguments: &[&str]) -> Option<String> {
+pub(crate) fn answer(program: &str, arguments: &[&str]) -> Option<String> {
     answer_of(Command::new(program).args(arguments))
 }
 
 /// As [`answer`].
-pub fn answer_of(command: &mut Command) -> Option<String> {
+pub(crate) fn answer_of(command: &mut Command) -> Option<String> {
     let output = command
         .output()
         .ok()
@@ -71,7 +71,7 @@ pub fn answer_of(command: &mut Command) -> Option<String> {
 }
 
 /// The exit code of a child as this program's own; a signal counts as 1.
-pub fn pass_on(status: ExitStatus) -> ExitCode {
+pub(crate) fn pass_on(status: ExitStatus) -> ExitCode {
     ExitCode::from(
         status
             .code()

@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::process::{Command, ExitCode};
 
 /// `cargo xtask test [-- ARGS]`.
-pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     let native = setup::ensure(place, offline)?;
     let mut cargo = cargo(place, offline);
     cargo.args(args);
@@ -15,7 +15,7 @@ pub fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
 }
 
 /// `cargo test` with the selection that decides what is built.
-pub fn cargo(place: &Place, offline: bool) -> Command {
+pub(crate) fn cargo(place: &Place, offline: bool) -> Command {
     let mut cargo = process::cargo(&place.root, offline);
     cargo.args(["test", "--workspace"]);
     cargo

@@ -56,7 +56,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub fn new(values: Tensor) -> Self {
+    pub(crate) fn new(values: Tensor) -> Self {
         Self {
             values,
             rows: OnceCell::new(),
@@ -64,7 +64,7 @@ impl Input {
     }
 
     /// `a`, `M × bL × K`.
-    pub fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
+    pub(crate) fn rows(&self, block: &AffineBlock) -> Torch<&Tensor> {
         match self.rows.get() {
             Some(rows) => Ok(rows),
             None => {
@@ -77,27 +77,27 @@ impl Input {
 
 impl AffineBlock {
     /// Range of all parameters of the layer: weight, then bias.
-    pub fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         self.weight.start..self.bias.end.max(self.weight.end)
     }
 
     /// Whether the layer has a bias.
-    pub fn has_bias(&self) -> bool {
+    pub(crate) fn has_bias(&self) -> bool {
         !self.bias.is_empty()
     }
 
     /// `L`, positions per sample.
-    pub fn positions(&self) -> usize {
+    pub(crate) fn positions(&self) -> usize {
         self.conv.as_ref().map_or(1, |g| g.output[0] * g.output[1])
     }
 
     /// `K'`: fan-in, and one more if there is a bias.
-    pub fn homogeneous_fan_in(&self) -> usize {
+    pub(crate) fn homogeneous_fan_in(&self) -> usize {
         self.fan_in + usize::from(self.has_bias())
     }
 
     /// Number of values per sample and root column that the largest intermediate tensor holds.
-    pub fn values_per_column(&self) -> usize {
+    pub(crate) fn values_per_column(&self) -> usize {
         match &self.conv {
             None => self.outputs.max(self.fan_in),
             Some(g) => {
@@ -107,13 +107,13 @@ impl AffineBlock {
     }
 
     /// `W`: a view, `N × O × K`.
-    pub fn weight_of(&self, params: &Tensor) -> Torch<Tensor> {
+    pub(crate) fn weight_of(&self, params: &Tensor) -> Torch<Tensor> {
         let n = params.size()[0];
         columns(params, &self.weight, 0)?.f_view([n, self.outputs as i64, self.fan_in as i64])
     }
 
     /// `h` (`M × b × features`) as rows `a`, `M × bL × K`.
-    pub fn unroll(&self, h: &Tensor) -> Torch<Tensor> {
+    pub(crate) fn unroll(&self, h: &Tensor) -> Torch<Tensor> {
         let (m, b) = (h.size()[0], h.size()[1]);
         match &self.conv {
             None => h.f_reshape([m, b, self.fan_in as i64])?.f_contiguous(),
@@ -129,7 +129,7 @@ impl AffineBlock {
     /// images given more channels: `N × b × O × H × W`, in memory `b × N × O × H × W`. None where [`Self::forward`] is to be
     /// used: for other layers, in double precision, for which libtorch has no fast convolution, and on CUDA, where it would
     /// round to ten bits.
-    pub fn convolve(&self, params: &Tensor, h: &Tensor) -> Torch<Option<Tensor>> {
+    pub(crate) fn convolve(&self, params: &Tensor, h: &Tensor) -> Torch<Option<Tensor>> {
         match &self.conv {
             Some(g) if convolves(h) => self.convolution(g, params, h).map(Some),
             _ => Ok(None),
@@ -162,7 +162,7 @@ impl AffineBlock {
     }
 
     /// `z` from `a`, as `N × b × O` or `N × b × O × H × W` (a view, channels last in memory).
-    pub fn forward(&self, params: &Tensor, a: &Tensor) -> Torch<Tensor> {
+    pub(crate) fn forward(&self, params: &Tensor, a: &Tensor) -> Torch<Tensor> {
         let n = params.size()[0];
         let a = a.f_expand([n, -1, -1], false)?;
         let transposed = self.weight_of(params)?.f_transpose(1, 2)?;
@@ -184,7 +184,7 @@ impl AffineBlock {
     }
 
     /// `δ` in the form of the layer's output (`N × b × k × O …`) as `N × b × k × L × O`.
-    pub fn delta_rows(&self, cotangent: &Tensor) -> Torch<Tensor> {
+    pub(crate) fn delta_rows(&self, cotangent: &Tensor) -> Torch<Tensor> {
         match self.conv {
             None => cotangent.f_unsqueeze(3),
             Some(_) => cotangent
@@ -195,7 +195,7 @@ impl AffineBlock {
     }
 
     /// Cotangent at the layer's input, `N × b × k × …`, from `δ`.
-    pub fn pull_back(&self, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
+    pub(crate) fn pull_back(&self, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
         let (n, b, k, _, o) = delta.size5()?;
         match &self.conv {
             None => delta
@@ -249,7 +249,7 @@ impl AffineBlock {
 
     /// Writes `Σ_i δ_i a_iᵀ` and `Σ_i δ_i` of one column into the layer's part of `out`, `N × d`, whose first column
     /// belongs to parameter `start`.
-    pub fn write_vjp(
+    pub(crate) fn write_vjp(
         &self,
         input: &Input,
         delta: &Tensor,
@@ -310,7 +310,13 @@ impl AffineBlock {
 
     /// Writes the per-sample products `Σ_l δ a_lᵀ` and `Σ_l δ` into the layer's part of `out`, `N × bk × d`, whose
     /// first column belongs to parameter `start`.
-    pub fn write_rows(&self, a: &Tensor, delta: &Tensor, out: &Tensor, start: usize) -> Torch<()> {
+    pub(crate) fn write_rows(
+        &self,
+        a: &Tensor,
+        delta: &Tensor,
+        out: &Tensor,
+        start: usize,
+    ) -> Torch<()> {
         let (n, b, k, l, o) = delta.size5()?;
         let fan_in = self.fan_in as i64;
         let slot = columns(out, &self.weight, start)?.f_view([n, b, k, o, fan_in])?;

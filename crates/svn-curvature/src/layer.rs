@@ -310,7 +310,7 @@ impl Window {
     }
 
     /// Number of positions; none if the window does not fit once.
-    pub fn output_size(&self, size: [usize; 2]) -> Option<[usize; 2]> {
+    pub(crate) fn output_size(&self, size: [usize; 2]) -> Option<[usize; 2]> {
         let along = |axis: usize| {
             let room = self.padding[axis]
                 .saturating_mul(2)
@@ -324,7 +324,7 @@ impl Window {
     }
 
     /// Rows and columns at the far ends that no window reaches.
-    pub fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
+    pub(crate) fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
         [0, 1].map(|axis| {
             let room = self.padding[axis]
                 .saturating_mul(2)

@@ -18,7 +18,7 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
-    pub fn new(blocks: Arc<[AffineBlock]>, outputs: &Tensor) -> Self {
+    pub(crate) fn new(blocks: Arc<[AffineBlock]>, outputs: &Tensor) -> Self {
         let particles = outputs.size()[0] as usize;
         Self {
             particles,
@@ -30,7 +30,7 @@ impl Subject {
     }
 
     /// The last affine layer only.
-    pub fn last_layer(self) -> Self {
+    pub(crate) fn last_layer(self) -> Self {
         Self {
             first: self.blocks.len() - 1,
             ..self
@@ -38,32 +38,32 @@ impl Subject {
     }
 
     /// Index of the first affine layer covered.
-    pub fn first(&self) -> usize {
+    pub(crate) fn first(&self) -> usize {
         self.first
     }
 
     /// The affine layers covered.
-    pub fn blocks(&self) -> &[AffineBlock] {
+    pub(crate) fn blocks(&self) -> &[AffineBlock] {
         &self.blocks[self.first..]
     }
 
     /// The affine layer with this index among all affine ones.
-    pub fn block(&self, index: usize) -> &AffineBlock {
+    pub(crate) fn block(&self, index: usize) -> &AffineBlock {
         &self.blocks[index]
     }
 
     /// Index in the whole flat vector of the first parameter covered.
-    pub fn start(&self) -> usize {
+    pub(crate) fn start(&self) -> usize {
         self.blocks[self.first].weight.start
     }
 
     /// Number of parameters covered.
-    pub fn dim(&self) -> usize {
+    pub(crate) fn dim(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.range().end) - self.start()
     }
 
     /// Refuses to mix two subjects.
-    pub fn check_same(&self, what: &'static str, other: &Self) -> Result<()> {
+    pub(crate) fn check_same(&self, what: &'static str, other: &Self) -> Result<()> {
         if self.particles == other.particles && self.blocks() == other.blocks() {
             return Ok(());
         }

@@ -32,7 +32,7 @@ pub(crate) enum Record {
 
 impl Record {
     /// The same about `count` of `batch` samples.
-    pub fn samples(&self, first: i64, count: i64) -> Torch<Self> {
+    pub(crate) fn samples(&self, first: i64, count: i64) -> Torch<Self> {
         Ok(match self {
             Self::Affine {
                 block,
@@ -66,7 +66,7 @@ impl Record {
     }
 
     /// Cotangent before the layer from the one behind it, `N × b × k × features`, for all but affine layers.
-    pub fn pull_back(&self, mut cotangent: Tensor) -> Torch<Tensor> {
+    pub(crate) fn pull_back(&self, mut cotangent: Tensor) -> Torch<Tensor> {
         let size = cotangent.size();
         let (n, b, k) = (size[0], size[1], size[2]);
         let with = |shape: &[i64]| [&[n, b, k], shape].concat();

@@ -437,7 +437,7 @@ mod explicit {
         dense
     }
 
-    pub fn kfac(case: &Case, particle: i64, root: &Tensor) -> Array2<f64> {
+    pub(crate) fn kfac(case: &Case, particle: i64, root: &Tensor) -> Array2<f64> {
         assemble(
             case,
             factors(case, particle, root)

@@ -12,7 +12,10 @@
 //! The `cblas_` and `openblas_` names are OpenBLAS's own. libtorch exports the Fortran names (`dgemm_`, `dpotrf_`,
 //! `dsyevd_`, …) of the library built into it with the same calling convention; whichever of the two the linker
 //! chooses is right, and nothing here depends on the choice.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "foreign functions; every call says why it is sound"
+)]
 
 use std::ffi::{CStr, c_char, c_int};
 

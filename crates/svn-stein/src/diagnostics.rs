@@ -43,7 +43,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// From centred particles and scores, `N × d`; `scale` is `c²` of the KSD.
-    pub fn new(centred: &Array2<f64>, score: ArrayView2<'_, f64>, scale: f64) -> Self {
+    pub(crate) fn new(centred: &Array2<f64>, score: ArrayView2<'_, f64>, scale: f64) -> Self {
         let (n, d) = centred.dim();
         let gram = centred.dot(&centred.t());
         let cross = score.dot(&centred.t());

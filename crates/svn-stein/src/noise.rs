@@ -9,13 +9,13 @@ pub(crate) struct Normals(ChaCha8Rng);
 
 impl Normals {
     /// Streams of different `(step, stream)` are independent for `stream < 2²⁴`.
-    pub fn new(seed: u64, step: u64, stream: usize) -> Self {
+    pub(crate) fn new(seed: u64, step: u64, stream: usize) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream((step << 24) ^ stream as u64);
         Self(rng)
     }
 
-    pub fn draw(&mut self) -> f64 {
+    pub(crate) fn draw(&mut self) -> f64 {
         StandardNormal.sample(&mut self.0)
     }
 }

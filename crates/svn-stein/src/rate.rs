@@ -263,7 +263,7 @@ pub(crate) enum Moments {
 
 impl Moments {
     /// Whether the moments belong to this rule and these particles.
-    pub fn fits(&self, rule: StepRule, particles: ArrayView2<'_, f64>) -> bool {
+    pub(crate) fn fits(&self, rule: StepRule, particles: ArrayView2<'_, f64>) -> bool {
         let shape = particles.dim();
         match (rule, self) {
             (StepRule::Plain, Self::None) => true,

@@ -55,7 +55,7 @@ pub(crate) struct RepulsionFactor {
 }
 
 impl RepulsionFactor {
-    pub fn rank(&self) -> usize {
+    pub(crate) fn rank(&self) -> usize {
         self.columns.dim().0
     }
 }

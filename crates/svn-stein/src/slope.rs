@@ -33,7 +33,7 @@ pub(crate) struct Slope {
 
 impl Slope {
     /// Before the first step.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             scale: 1.0,
             last: None,
@@ -41,7 +41,7 @@ impl Slope {
     }
 
     /// `τ` for a step in `field`, the field at the present particles.
-    pub fn scale(&mut self, field: ArrayView2<'_, f64>) -> f64 {
+    pub(crate) fn scale(&mut self, field: ArrayView2<'_, f64>) -> f64 {
         if let Some((alpha, before)) = self.last.take()
             && alpha.dim() == field.dim()
         {
@@ -59,7 +59,7 @@ impl Slope {
     }
 
     /// A step in `field` with this solution was taken.
-    pub fn keep(&mut self, alpha: &Array2<f64>, field: ArrayView2<'_, f64>) {
+    pub(crate) fn keep(&mut self, alpha: &Array2<f64>, field: ArrayView2<'_, f64>) {
         let slope = inner(alpha.view(), field);
         self.last = (slope > 0.0 && slope.is_finite()).then(|| (alpha.clone(), slope));
     }

@@ -9,7 +9,7 @@ use anyhow::{Result, anyhow, bail};
 ///
 /// # Errors
 /// Row and column of a cell that is not what the manifest says; a number of rows that is not either.
-pub fn convert(set: &Dataset, bytes: &[u8]) -> Result<String> {
+pub(super) fn convert(set: &Dataset, bytes: &[u8]) -> Result<String> {
     let names = set.raw_columns();
     let place = |name: &String| names.iter().position(|other| other == name);
     let order: Vec<usize> = set

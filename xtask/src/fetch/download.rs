@@ -3,11 +3,11 @@
 use anyhow::Result;
 
 /// What helps where the network does not.
-pub const HINT: &str = "without a network, name a folder of converted files (NAME.csv) with --mirror DIR or SVN_DATA_MIRROR";
+pub(super) const HINT: &str = "without a network, name a folder of converted files (NAME.csv) with --mirror DIR or SVN_DATA_MIRROR";
 
 /// The content at an address; errors end with the hint.
 #[cfg(feature = "download")]
-pub fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
+pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
     use anyhow::{Context, anyhow};
     use std::time::Duration;
     use ureq::tls::{RootCerts, TlsConfig};

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// All image sets, in the order of `datasets/images.toml`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Images {
+pub(crate) struct Images {
     schema: u32,
     images: Vec<ImageSet>,
 }
@@ -25,7 +25,7 @@ pub struct Images {
 /// One image set.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ImageSet {
+pub(crate) struct ImageSet {
     /// What the command line calls it, and its folder.
     pub name: String,
     #[serde(rename = "title")]
@@ -54,7 +54,7 @@ const HINT: &str = "without a network, name a folder that has NAME/train-images-
 
 impl Images {
     /// Reads `images.toml` in the folder of a manifest; no sets where there is none.
-    pub fn beside(manifest: &Path) -> Result<Self> {
+    pub(crate) fn beside(manifest: &Path) -> Result<Self> {
         let path = manifest.with_file_name("images.toml");
         if !path.is_file() {
             return Ok(Self::default());
@@ -71,25 +71,25 @@ impl Images {
     }
 
     /// The set of that name.
-    pub fn find(&self, name: &str) -> Option<&ImageSet> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ImageSet> {
         self.images.iter().find(|set| set.name == name)
     }
 
     /// All sets.
-    pub fn sets(&self) -> impl Iterator<Item = &ImageSet> {
+    pub(crate) fn sets(&self) -> impl Iterator<Item = &ImageSet> {
         self.images.iter()
     }
 }
 
 impl ImageSet {
     /// Training and test images in all.
-    pub fn items(&self) -> usize {
+    pub(crate) fn items(&self) -> usize {
         let images = self.files.iter().filter(|file| file.dims == 3);
         images.map(|file| file.items).sum()
     }
 
     /// `in the cache`, `in the mirror`, …, for a listing.
-    pub fn whereabouts(&self, sources: &Sources<'_>) -> &'static str {
+    pub(crate) fn whereabouts(&self, sources: &Sources<'_>) -> &'static str {
         let all = |good: &dyn Fn(&File) -> bool| self.files.iter().all(good);
         let cached = |file: &File| {
             let target = sources.data.join(&self.name).join(file.name());
@@ -126,7 +126,7 @@ impl File {
 }
 
 /// Puts the files of an image set into the data folder unless good copies are there.
-pub fn obtain(set: &ImageSet, sources: &Sources<'_>) -> Result<Origin> {
+pub(super) fn obtain(set: &ImageSet, sources: &Sources<'_>) -> Result<Origin> {
     let mut origin = Origin::Cache;
     for file in &set.files {
         let found = obtain_file(set, file, sources).with_context(|| file.name())?;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// All data sets, in the order of the file.
 #[derive(Debug, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     schema: u32,
     #[serde(rename = "dataset")]
     sets: Vec<Dataset>,
@@ -16,7 +16,7 @@ pub struct Manifest {
 
 /// One data set.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Dataset {
+pub(crate) struct Dataset {
     /// What the command line calls it.
     pub name: String,
     /// `regression` or `classification`.
@@ -40,7 +40,7 @@ pub struct Dataset {
 /// The official file and how to read it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Raw {
+pub(crate) struct Raw {
     pub url: String,
     /// Of the file as downloaded, where it is published.
     pub sha256: Option<String>,
@@ -65,7 +65,7 @@ pub struct Raw {
 /// How the cells of a raw file are laid out.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub(crate) enum Format {
     Whitespace,
     Delimited,
     Arff,
@@ -74,14 +74,14 @@ pub enum Format {
 
 impl Manifest {
     /// Reads and checks a manifest.
-    pub fn read(path: &Path) -> Result<Self> {
+    pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(path)
             .map_err(|error| bad_input(format!("{}: {error}", path.display())))?;
         Self::parse(&text).with_context(|| path.display().to_string())
     }
 
     /// As [`Manifest::read`], from text.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
         let manifest: Self = toml::from_str(text).map_err(|error| bad_input(error.to_string()))?;
         if manifest.schema != 1 {
             return Err(bad_input(format!("schema {}, expected 1", manifest.schema)));
@@ -97,12 +97,12 @@ impl Manifest {
         Ok(manifest)
     }
 
-    pub fn datasets(&self) -> impl Iterator<Item = &Dataset> {
+    pub(crate) fn datasets(&self) -> impl Iterator<Item = &Dataset> {
         self.sets.iter()
     }
 
     /// The data set of that name, or an error with the known names.
-    pub fn find(&self, name: &str) -> Result<&Dataset> {
+    pub(crate) fn find(&self, name: &str) -> Result<&Dataset> {
         let found = self.sets.iter().find(|set| set.name == name);
         found.ok_or_else(|| {
             bad_input(format!(
@@ -113,7 +113,7 @@ impl Manifest {
     }
 
     /// All names, for messages.
-    pub fn names(&self) -> String {
+    pub(crate) fn names(&self) -> String {
         self.sets
             .iter()
             .map(|set| set.name.as_str())
@@ -124,12 +124,12 @@ impl Manifest {
 
 impl Dataset {
     /// Name of the converted file.
-    pub fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         format!("{}.csv", self.name)
     }
 
     /// Names of the raw columns in their order.
-    pub fn raw_columns(&self) -> &[String] {
+    pub(crate) fn raw_columns(&self) -> &[String] {
         self.raw.columns.as_deref().unwrap_or(&self.columns)
     }
 
@@ -165,7 +165,7 @@ impl Dataset {
 
 impl Raw {
     /// Last part of the address, as a file name.
-    pub fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         let last = self
             .url
             .rsplit('/')

@@ -8,14 +8,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// `NAME.csv`, else `NAME.csv.gz`.
-pub fn find(folder: &Path, set: &Dataset) -> Option<PathBuf> {
+pub(super) fn find(folder: &Path, set: &Dataset) -> Option<PathBuf> {
     let plain = folder.join(set.file_name());
     let packed = folder.join(format!("{}.gz", set.file_name()));
     [plain, packed].into_iter().find(|file| file.is_file())
 }
 
 /// The file and its uncompressed content, not yet verified. Gzip is told by content, not by name.
-pub fn read(folder: &Path, set: &Dataset) -> Result<(PathBuf, Vec<u8>)> {
+pub(super) fn read(folder: &Path, set: &Dataset) -> Result<(PathBuf, Vec<u8>)> {
     let file = find(folder, set).ok_or_else(|| {
         bad_input(format!(
             "the mirror {} has neither {1} nor {1}.gz",

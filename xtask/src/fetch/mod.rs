@@ -12,8 +12,8 @@ mod number;
 mod raw;
 mod store;
 
-pub use images::{ImageSet, Images};
-pub use manifest::Manifest;
+pub(crate) use images::{ImageSet, Images};
+pub(crate) use manifest::Manifest;
 
 use crate::cli::FetchArgs;
 use crate::failure::{BadInput, bad_input};
@@ -27,7 +27,7 @@ use std::process::ExitCode;
 use store::Cached;
 
 /// Where data sets are looked for.
-pub struct Sources<'a> {
+pub(crate) struct Sources<'a> {
     /// Folder that is filled.
     pub data: &'a Path,
     /// Folder of the sets that are part of the checkout.
@@ -40,7 +40,7 @@ pub struct Sources<'a> {
 
 /// Where one data set came from.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// It was there already.
     Cache,
     /// Copied from the checkout.
@@ -63,7 +63,7 @@ impl fmt::Display for Origin {
 }
 
 /// `cargo xtask fetch-data`.
-pub fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<ExitCode> {
     let path = args.manifest.clone().unwrap_or_else(|| place.manifest());
     let manifest = Manifest::read(&path)?;
     let bundled = path.parent().unwrap_or(Path::new("."));
@@ -118,7 +118,7 @@ pub fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<ExitCode> {
 }
 
 /// A set that was asked for by name.
-pub enum Wanted<'a> {
+pub(crate) enum Wanted<'a> {
     /// A converted table.
     Table(&'a Dataset),
     /// Images as they are.
@@ -127,7 +127,7 @@ pub enum Wanted<'a> {
 
 impl Wanted<'_> {
     /// What the command line calls it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match self {
             Self::Table(set) => &set.name,
             Self::Images(set) => &set.name,
@@ -135,7 +135,7 @@ impl Wanted<'_> {
     }
 
     /// Puts it into the data folder unless a good copy is there.
-    pub fn obtain(&self, sources: &Sources<'_>) -> Result<Origin> {
+    pub(crate) fn obtain(&self, sources: &Sources<'_>) -> Result<Origin> {
         match self {
             Self::Table(set) => obtain(set, sources),
             Self::Images(set) => images::obtain(set, sources),
@@ -164,7 +164,7 @@ fn names(manifest: &Manifest, images: &Images) -> String {
 }
 
 /// Puts one data set into the data folder unless a good copy is there.
-pub fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
+pub(crate) fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
     let target = sources.data.join(set.file_name());
     match store::look(&target, &set.sha256)? {
         Cached::Good => return Ok(Origin::Cache),
@@ -268,7 +268,7 @@ fn listing(manifest: &Manifest, images: &Images, sources: &Sources<'_>) -> Strin
 }
 
 /// One line about the data sets at hand, for `doctor`.
-pub fn summary(manifest: &Manifest, place: &Place) -> String {
+pub(crate) fn summary(manifest: &Manifest, place: &Place) -> String {
     let good = |set: &&Dataset| {
         matches!(
             store::look(&place.data.join(set.file_name()), &set.sha256),

@@ -3,7 +3,7 @@
 //! The exponent form is Python's: below 1e-4, with at least two digits (`7e-05`).
 
 /// The text of a finite number.
-pub fn shortest(value: f64) -> String {
+pub(super) fn shortest(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }

@@ -8,13 +8,13 @@ use std::io::{Cursor, Read};
 
 /// One row with its place in the raw file, counted from 1.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Row {
+pub(super) struct Row {
     pub number: usize,
     pub cells: Vec<String>,
 }
 
 /// All rows that are not blank, the header included.
-pub fn rows(raw: &Raw, bytes: &[u8]) -> Result<Vec<Row>> {
+pub(super) fn rows(raw: &Raw, bytes: &[u8]) -> Result<Vec<Row>> {
     refuse_web_page(bytes)?;
     let unzipped;
     let bytes = match &raw.member {
@@ -35,7 +35,7 @@ pub fn rows(raw: &Raw, bytes: &[u8]) -> Result<Vec<Row>> {
 }
 
 /// A server that lost a file likes to send a page that says so.
-pub fn refuse_web_page(bytes: &[u8]) -> Result<()> {
+pub(super) fn refuse_web_page(bytes: &[u8]) -> Result<()> {
     let start = String::from_utf8_lossy(&bytes[..bytes.len().min(512)]).to_ascii_lowercase();
     let start = start.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
     if start.starts_with("<!doctype html") || start.starts_with("<html") {

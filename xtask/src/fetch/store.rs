@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// What is at a place in the cache.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Cached {
+pub(super) enum Cached {
     Good,
     Missing,
     /// With the checksum found.
@@ -17,7 +17,7 @@ pub enum Cached {
 }
 
 /// Compares a cached file with the checksum it should have.
-pub fn look(path: &Path, sha256: &str) -> Result<Cached> {
+pub(super) fn look(path: &Path, sha256: &str) -> Result<Cached> {
     match checksum::of_file(path) {
         Ok(sum) if sum == sha256 => Ok(Cached::Good),
         Ok(sum) => Ok(Cached::Damaged(sum)),
@@ -27,7 +27,7 @@ pub fn look(path: &Path, sha256: &str) -> Result<Cached> {
 }
 
 /// An error with both sums where they differ.
-pub fn verify(bytes: &[u8], sha256: &str, what: &Path) -> Result<()> {
+pub(super) fn verify(bytes: &[u8], sha256: &str, what: &Path) -> Result<()> {
     let sum = checksum::of_bytes(bytes);
     if sum != sha256 {
         super::raw::refuse_web_page(bytes).with_context(|| what.display().to_string())?;
@@ -40,7 +40,7 @@ pub fn verify(bytes: &[u8], sha256: &str, what: &Path) -> Result<()> {
 }
 
 /// Writes beside the target and renames.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let context = || format!("cannot write {}", path.display());
     let folder = path.parent().with_context(context)?;
     fs::create_dir_all(folder).with_context(context)?;
@@ -66,7 +66,7 @@ fn readable_by_all(_: &fs::File) -> std::io::Result<()> {
 }
 
 /// Keeps bytes that were refused as `NAME.rejected`, for a look at them.
-pub fn reject(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
+pub(super) fn reject(path: &Path, bytes: &[u8]) -> Result<PathBuf> {
     let kept = with_suffix(path, ".rejected");
     write(&kept, bytes)?;
     Ok(kept)

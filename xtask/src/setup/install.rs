@@ -17,7 +17,7 @@ struct Stamp {
 const STAMP: &str = "stamp.json";
 
 /// The folder of a recipe where it is whole; says what is wrong where it is damaged.
-pub fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
+pub(super) fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
     let folder = cache.join(&recipe.folder);
     match damage(&folder) {
         None => Some(folder),
@@ -33,7 +33,7 @@ pub fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
 ///
 /// A second process waits and then uses what the first one made. An interrupted run leaves only
 /// folders ending in `.partial`, which the next one removes.
-pub fn install(
+pub(super) fn install(
     cache: &Path,
     recipe: &Recipe,
     download: impl FnOnce(&Recipe, &Path) -> Result<()>,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 /// Makes `link` point to `folder`; does nothing where it already does.
-pub fn point(link: &Path, folder: &Path) -> Result<()> {
+pub(super) fn point(link: &Path, folder: &Path) -> Result<()> {
     if fs::read_link(link).is_ok_and(|target| target == folder) {
         return Ok(());
     }

@@ -10,8 +10,8 @@ mod source;
 mod system;
 mod wheel;
 
-pub use source::Libtorch;
-pub use system::{OpenBlas, compiler_version, probe_openblas};
+pub(crate) use source::Libtorch;
+pub(crate) use system::{OpenBlas, compiler_version, probe_openblas};
 
 use crate::paths::Place;
 use anyhow::{Result, bail};
@@ -19,17 +19,17 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 /// The one libtorch version that the `tch` of this workspace works with.
-pub const LIBTORCH_VERSION: &str = "2.11.0";
+pub(crate) const LIBTORCH_VERSION: &str = "2.11.0";
 
 /// Libraries that are ready for cargo.
-pub struct Native {
+pub(crate) struct Native {
     source: Libtorch,
     link: PathBuf,
 }
 
 impl Native {
     /// Makes a child cargo see what was chosen: torch-sys would prefer `LIBTORCH_USE_PYTORCH`.
-    pub fn apply(&self, command: &mut Command) {
+    pub(crate) fn apply(&self, command: &mut Command) {
         if !matches!(self.source, Libtorch::PyTorch) {
             command.env_remove("LIBTORCH_USE_PYTORCH");
         }
@@ -41,7 +41,7 @@ impl Native {
 }
 
 /// `cargo xtask setup`.
-pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
+pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let native = ensure(place, offline)?;
     println!("libtorch: {}", describe(&native.source, place));
     println!(
@@ -53,7 +53,7 @@ pub fn run(place: &Place, offline: bool) -> Result<ExitCode> {
 }
 
 /// Makes sure that libtorch, OpenBLAS and a C++ compiler are there; installs what is missing.
-pub fn ensure(place: &Place, offline: bool) -> Result<Native> {
+pub(crate) fn ensure(place: &Place, offline: bool) -> Result<Native> {
     let source = Libtorch::from_environment(place)?;
     match &source {
         Libtorch::Own(folder) => {
@@ -92,7 +92,7 @@ fn cached(place: &Place, offline: bool) -> Result<PathBuf> {
 }
 
 /// Whether libtorch is ready, without changing anything: the folder, or what is missing.
-pub fn look(place: &Place) -> Result<PathBuf> {
+pub(crate) fn look(place: &Place) -> Result<PathBuf> {
     match Libtorch::from_environment(place)? {
         Libtorch::Own(folder) => source::check_own(&folder).map(|()| folder),
         Libtorch::PyTorch => {
@@ -106,7 +106,7 @@ pub fn look(place: &Place) -> Result<PathBuf> {
 }
 
 /// One line about the chosen libtorch.
-pub fn describe(source: &Libtorch, place: &Place) -> String {
+pub(crate) fn describe(source: &Libtorch, place: &Place) -> String {
     match source {
         Libtorch::Own(folder) => format!("{} (your LIBTORCH)", folder.display()),
         Libtorch::PyTorch => "the PyTorch of your Python (LIBTORCH_USE_PYTORCH)".to_string(),
@@ -118,7 +118,7 @@ pub fn describe(source: &Libtorch, place: &Place) -> String {
 }
 
 /// What the environment chooses, taken as ready: for a program that has looked already.
-pub fn prepared(place: &Place) -> Result<Native> {
+pub(crate) fn prepared(place: &Place) -> Result<Native> {
     Ok(Native {
         source: Libtorch::from_environment(place)?,
         link: place.libtorch_link(),

@@ -11,7 +11,7 @@ use anyhow::Result;
 
 /// How one platform's libtorch folder is made.
 #[derive(Clone, Debug)]
-pub struct Recipe {
+pub(super) struct Recipe {
     /// Name of the folder in the cache.
     pub folder: String,
     /// Platform tags for pip.
@@ -24,7 +24,7 @@ pub struct Recipe {
 
 /// One wheel, pinned by version and checksum.
 #[derive(Clone, Debug)]
-pub struct Wheel {
+pub(super) struct Wheel {
     /// What pip is asked for, `name==version`.
     pub requirement: String,
     /// SHA-256 of the file.
@@ -34,7 +34,7 @@ pub struct Wheel {
 }
 
 /// The recipe for the machine that this program was built for.
-pub fn for_this_platform() -> Result<Recipe> {
+pub(super) fn for_this_platform() -> Result<Recipe> {
     let musl = cfg!(target_env = "musl");
     for_platform(std::env::consts::OS, std::env::consts::ARCH, musl)
 }

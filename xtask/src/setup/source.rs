@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Where libtorch comes from.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Libtorch {
+pub(crate) enum Libtorch {
     /// The folder in the user's own `LIBTORCH`.
     Own(PathBuf),
     /// The PyTorch of the user's Python.
@@ -21,7 +21,7 @@ pub enum Libtorch {
 
 impl Libtorch {
     /// Reads `LIBTORCH` and `LIBTORCH_USE_PYTORCH`.
-    pub fn from_environment(place: &Place) -> Result<Self> {
+    pub(crate) fn from_environment(place: &Place) -> Result<Self> {
         let read = |name: &str| std::env::var_os(name);
         choose(
             read("LIBTORCH").as_deref(),
@@ -62,7 +62,7 @@ fn is_link(path: &Path, link: &Path) -> bool {
 }
 
 /// An error unless the folder looks like a libtorch of the right version.
-pub fn check_own(folder: &Path) -> Result<()> {
+pub(super) fn check_own(folder: &Path) -> Result<()> {
     let overridden = std::env::var_os("LIBTORCH_LIB").is_some()
         || std::env::var_os("LIBTORCH_INCLUDE").is_some();
     let any_version = std::env::var_os("LIBTORCH_BYPASS_VERSION_CHECK").is_some();
@@ -97,7 +97,7 @@ fn check_folder(folder: &Path, any_version: bool) -> Result<()> {
 }
 
 /// An error unless the user's Python has the right PyTorch.
-pub fn check_pytorch() -> Result<()> {
+pub(super) fn check_pytorch() -> Result<()> {
     let python = python();
     let found = answer(python, &["-c", "import torch; print(torch.__version__)"]);
     match found
@@ -121,7 +121,7 @@ pub fn check_pytorch() -> Result<()> {
 }
 
 /// The interpreter that torch-sys would ask.
-pub fn python() -> &'static str {
+pub(super) fn python() -> &'static str {
     match (cfg!(windows), std::env::var_os("VIRTUAL_ENV")) {
         (true, _) => "python.exe",
         (false, Some(_)) => "python",

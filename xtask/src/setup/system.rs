@@ -27,7 +27,7 @@ enum Manager {
 }
 
 /// OpenBLAS as it says itself.
-pub struct OpenBlas {
+pub(crate) struct OpenBlas {
     /// `openblas_get_config()`: version and build options.
     pub config: String,
     /// `openblas_get_corename()`: the detected processor.
@@ -47,7 +47,7 @@ impl fmt::Display for OpenBlas {
 }
 
 /// Finds every part or installs it; an error says what to type.
-pub fn ensure(pip_needed: bool, offline: bool) -> Result<()> {
+pub(super) fn ensure(pip_needed: bool, offline: bool) -> Result<()> {
     let missing = missing(pip_needed);
     if missing.is_empty() {
         return Ok(());
@@ -105,7 +105,7 @@ fn missing(pip_needed: bool) -> Vec<Part> {
 }
 
 /// First line of the C++ compiler's version, `CXX` or `c++`.
-pub fn compiler_version() -> Option<String> {
+pub(crate) fn compiler_version() -> Option<String> {
     let program = std::env::var("CXX").unwrap_or_else(|_| "c++".into());
     let mut words = program.split_whitespace();
     let text = answer(
@@ -132,7 +132,7 @@ fn links_openblas() -> bool {
 }
 
 /// Links a small program against OpenBLAS and lets it say what it is, when asked for `kernels` if any.
-pub fn probe_openblas(kernels: Option<&str>) -> Option<OpenBlas> {
+pub(crate) fn probe_openblas(kernels: Option<&str>) -> Option<OpenBlas> {
     let folder = built_probe()?;
     let mut probe = Command::new(folder.path().join("probe"));
     probe.envs(kernels.map(|name| ("OPENBLAS_CORETYPE", name)));

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Lets pip download every wheel of the recipe into a folder, from wherever pip is set up to look.
-pub fn download(recipe: &Recipe, folder: &Path) -> Result<()> {
+pub(super) fn download(recipe: &Recipe, folder: &Path) -> Result<()> {
     eprintln!(
         "downloading libtorch {LIBTORCH_VERSION} through pip (about 550 MB on Linux, 80 MB on macOS)"
     );
@@ -39,7 +39,7 @@ pub fn download(recipe: &Recipe, folder: &Path) -> Result<()> {
 }
 
 /// The downloaded file of a wheel, its checksum verified.
-pub fn verified(wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
+pub(super) fn verified(wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
     let (name, version) = wheel
         .requirement
         .split_once("==")
@@ -71,7 +71,7 @@ pub fn verified(wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
 }
 
 /// Extracts what the wheel's rules name into `target`; every rule must match.
-pub fn unpack(wheel: &Wheel, file: &Path, target: &Path) -> Result<()> {
+pub(super) fn unpack(wheel: &Wheel, file: &Path, target: &Path) -> Result<()> {
     let reading = || format!("cannot read {}", file.display());
     let mut archive =
         zip::ZipArchive::new(File::open(file).with_context(reading)?).with_context(reading)?;

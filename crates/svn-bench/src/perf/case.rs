@@ -24,7 +24,7 @@ pub(super) struct Case {
 
 impl Case {
     /// Whether steps differ by design, so that their mean says what a step costs.
-    pub fn is_lazy(&self) -> bool {
+    pub(super) fn is_lazy(&self) -> bool {
         self.curvature.every > 1 || self.curvature.family == CurvatureFamily::Kfac
     }
 

@@ -36,12 +36,12 @@ pub(super) enum PerfError {
 
 impl PerfError {
     /// Whether arguments or input files are at fault, rather than the machine or the library.
-    pub fn is_input(&self) -> bool {
+    pub(super) fn is_input(&self) -> bool {
         matches!(self, Self::File { .. })
     }
 
     /// Names the case and the part of its measurement.
-    pub fn case<E: Into<Source>>(case: &str, part: &'static str) -> impl FnOnce(E) -> Self {
+    pub(super) fn case<E: Into<Source>>(case: &str, part: &'static str) -> impl FnOnce(E) -> Self {
         move |source| Self::Case {
             case: case.to_owned(),
             part,
@@ -50,7 +50,7 @@ impl PerfError {
     }
 
     /// Names the file.
-    pub fn file(path: &Path, source: impl Into<Source>) -> Self {
+    pub(super) fn file(path: &Path, source: impl Into<Source>) -> Self {
         Self::File {
             path: path.to_owned(),
             source: source.into(),

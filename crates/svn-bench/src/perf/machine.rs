@@ -22,7 +22,7 @@ pub(super) struct Machine {
 
 impl Machine {
     /// This one, now.
-    pub fn here() -> Self {
+    pub(super) fn here() -> Self {
         Self {
             svn: env!("CARGO_PKG_VERSION"),
             os: std::env::consts::OS,

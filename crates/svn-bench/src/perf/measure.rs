@@ -22,14 +22,14 @@ pub(super) struct Effort {
 
 impl Effort {
     /// For figures that are published.
-    pub const FULL: Self = Self {
+    pub(super) const FULL: Self = Self {
         rounds: 5,
         budget_ms: 300.0,
         steps: (2, 60),
     };
 
     /// For counts: as many steps on every machine, so that the counts are the same, while the times are rough.
-    pub const QUICK: Self = Self {
+    pub(super) const QUICK: Self = Self {
         rounds: 2,
         budget_ms: 0.0,
         steps: (6, 6),

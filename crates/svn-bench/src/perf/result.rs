@@ -37,7 +37,7 @@ pub(super) struct Spread {
 
 impl Spread {
     /// Of at least one value; `None` for no values.
-    pub fn of(values: &[f64]) -> Option<Self> {
+    pub(super) fn of(values: &[f64]) -> Option<Self> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let (&min, &max) = (sorted.first()?, sorted.last()?);

@@ -33,7 +33,7 @@ pub(super) struct Stepped {
 }
 
 impl Rig {
-    pub fn new(case: &Case) -> Result<Self, PerfError> {
+    pub(super) fn new(case: &Case) -> Result<Self, PerfError> {
         let (target, particles) = case
             .shape
             .build(case.curvature)
@@ -51,11 +51,11 @@ impl Rig {
         })
     }
 
-    pub fn method(&self) -> &Method {
+    pub(super) fn method(&self) -> &Method {
         self.sampler.method()
     }
 
-    pub fn step(&mut self, counter: Counter) -> Result<Stepped, PerfError> {
+    pub(super) fn step(&mut self, counter: Counter) -> Result<Stepped, PerfError> {
         let before = counter();
         let start = Instant::now();
         let info = self

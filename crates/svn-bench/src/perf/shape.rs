@@ -46,7 +46,7 @@ struct Problem {
 
 impl Shape {
     /// Its name in tables and on the command line.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Yacht => "yacht",
             Self::Protein => "protein",
@@ -85,7 +85,7 @@ impl Shape {
     }
 
     /// Number of training rows `n`.
-    pub fn rows(self) -> usize {
+    pub(super) fn rows(self) -> usize {
         self.problem().rows
     }
 
@@ -93,7 +93,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`ModelError`] if a width is zero or fits no image.
-    pub fn network(self) -> Result<Sequential, ModelError> {
+    pub(super) fn network(self) -> Result<Sequential, ModelError> {
         let problem = self.problem();
         problem.network.build(problem.features, problem.outputs)
     }
@@ -102,7 +102,7 @@ impl Shape {
     ///
     /// # Errors
     /// [`ModelError`] if network, rows and task do not fit each other.
-    pub fn build(
+    pub(super) fn build(
         self,
         curvature: CurvatureSettings,
     ) -> Result<(Posterior, Array2<f64>), ModelError> {

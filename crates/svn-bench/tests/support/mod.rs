@@ -20,7 +20,7 @@ use svn_bench::metrics::{
 
 /// Bagged ridge regression, with a delay per epoch and folds that fail on request.
 #[derive(Default)]
-pub struct Ridge {
+pub(crate) struct Ridge {
     pub epoch_delay: Duration,
     pub fail: Option<(Method, usize)>,
     pub panic: Option<(Method, usize)>,

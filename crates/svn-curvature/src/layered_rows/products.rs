@@ -14,7 +14,7 @@ pub(super) const TILE: usize = 32;
 pub(super) struct Tile([Array2<f64>; 3]);
 
 impl Tile {
-    pub fn new(rows: usize) -> Self {
+    pub(super) fn new(rows: usize) -> Self {
         Self([(); 3].map(|()| Array2::zeros((TILE.min(rows), rows))))
     }
 }

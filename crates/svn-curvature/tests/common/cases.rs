@@ -7,11 +7,11 @@ use svn_curvature::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
 use tch::Tensor;
 
 /// Particles and samples of all cases: small, but neither is 1, and they differ.
-pub const PARTICLES: i64 = 3;
-pub const SAMPLES: i64 = 4;
+pub(crate) const PARTICLES: i64 = 3;
+pub(crate) const SAMPLES: i64 = 4;
 
 /// One architecture with its data.
-pub struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub network: Sequential,
     pub params: Tensor,
@@ -19,7 +19,7 @@ pub struct Case {
 }
 
 /// Standard normal numbers drawn in Rust, as a tensor of f64.
-pub fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
+pub(crate) fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let count = shape.iter().product::<i64>() as usize;
     let values: Vec<f64> = (0..count)
@@ -29,7 +29,7 @@ pub fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
 }
 
 /// The architectures every family and every product is checked on; all with `outputs` outputs.
-pub fn cases(outputs: usize) -> Vec<Case> {
+pub(crate) fn cases(outputs: usize) -> Vec<Case> {
     // Tiny tensors, and the tests themselves run in parallel: more threads only wait for each other.
     tch::set_num_threads(1);
     let act = Layer::Activation;
@@ -171,7 +171,7 @@ pub fn cases(outputs: usize) -> Vec<Case> {
 }
 
 /// The likelihoods, each with a number of outputs it can take and targets for [`SAMPLES`] samples.
-pub fn likelihoods() -> Vec<(&'static str, Loss, usize, Tensor)> {
+pub(crate) fn likelihoods() -> Vec<(&'static str, Loss, usize, Tensor)> {
     let labels = Tensor::from_slice(&[2i64, 0, 1, 2]);
     let binary = Tensor::from_slice(&[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]).view([SAMPLES, 2]);
     vec![

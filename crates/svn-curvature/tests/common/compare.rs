@@ -5,21 +5,21 @@ use svn_curvature::{Sequential, convert};
 use tch::{Device, Kind, Tensor};
 
 /// `max |a − b| / max |b|`, with the shapes compared.
-pub fn relative_error(a: &Tensor, b: &Tensor) -> f64 {
+pub(crate) fn relative_error(a: &Tensor, b: &Tensor) -> f64 {
     assert_eq!(a.size(), b.size());
     let scale = b.abs().max().double_value(&[]).max(f64::MIN_POSITIVE);
     (a - b).abs().max().double_value(&[]) / scale
 }
 
-pub const CPU_F64: (Kind, Device) = (Kind::Double, Device::Cpu);
+pub(crate) const CPU_F64: (Kind, Device) = (Kind::Double, Device::Cpu);
 
 /// One particle's matrix as an array.
-pub fn matrix(tensor: &Tensor, particle: usize) -> Array2<f64> {
+pub(crate) fn matrix(tensor: &Tensor, particle: usize) -> Array2<f64> {
     convert::array(&tensor.get(particle as i64)).unwrap()
 }
 
 /// `d × d` with the layers' diagonal blocks kept and the rest zero.
-pub fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f64> {
+pub(crate) fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f64> {
     let layer_of: Vec<&str> = network
         .layout()
         .blocks()
@@ -36,7 +36,7 @@ pub fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f64> {
 }
 
 /// `‖a − b‖ / ‖b‖` in the Frobenius norm.
-pub fn frobenius_error(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+pub(crate) fn frobenius_error(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
     assert_eq!(a.dim(), b.dim());
     let norm = |m: &Array2<f64>| m.iter().map(|v| v * v).sum::<f64>().sqrt();
     norm(&(a - b)) / norm(b).max(f64::MIN_POSITIVE)

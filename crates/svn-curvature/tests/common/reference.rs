@@ -6,7 +6,7 @@ use tch::{Kind, Tensor};
 use super::Case;
 
 /// One particle's outputs (`b × c`) by libtorch's own layers; `flat` may require gradients.
-pub fn reference_forward(network: &Sequential, flat: &Tensor, x: &Tensor) -> Tensor {
+pub(crate) fn reference_forward(network: &Sequential, flat: &Tensor, x: &Tensor) -> Tensor {
     let blocks = network.layout().blocks();
     let parameter = |name: String| {
         let block = blocks.iter().find(|block| block.name() == name)?;
@@ -41,7 +41,7 @@ pub fn reference_forward(network: &Sequential, flat: &Tensor, x: &Tensor) -> Ten
 }
 
 /// Jacobians of all particles by autograd, one output at a time: `N × b × c × d`.
-pub fn reference_jacobian(network: &Sequential, params: &Tensor, x: &Tensor) -> Tensor {
+pub(crate) fn reference_jacobian(network: &Sequential, params: &Tensor, x: &Tensor) -> Tensor {
     let particles: Vec<Tensor> = (0..params.size()[0])
         .map(|p| {
             let flat = params.get(p).copy().set_requires_grad(true);
@@ -59,7 +59,7 @@ pub fn reference_jacobian(network: &Sequential, params: &Tensor, x: &Tensor) -> 
 }
 
 /// `Σ_i ℓ(f_i, y_i)` by libtorch's elementary functions, differentiable; `f`: `b × c`.
-pub fn reference_loss(loss: Loss, f: &Tensor, y: &Tensor) -> Tensor {
+pub(crate) fn reference_loss(loss: Loss, f: &Tensor, y: &Tensor) -> Tensor {
     match loss {
         Loss::Gaussian { noise } => ((f - y) / noise).square().sum(Kind::Double) * 0.5,
         Loss::HeteroscedasticGaussian => {
@@ -80,7 +80,7 @@ pub fn reference_loss(loss: Loss, f: &Tensor, y: &Tensor) -> Tensor {
 ///
 /// For the heteroscedastic Gaussian the expectation over targets is the mean over `y = μ ± σ`, which has the right first
 /// two moments, and the Hessian is quadratic in `y`.
-pub fn reference_output_fisher(loss: Loss, outputs: &Tensor, y: &Tensor) -> Tensor {
+pub(crate) fn reference_output_fisher(loss: Loss, outputs: &Tensor, y: &Tensor) -> Tensor {
     let (b, c) = outputs.size2().unwrap();
     let hessian = |y: &Tensor| {
         let f = outputs.detach().copy().set_requires_grad(true);
@@ -106,7 +106,7 @@ pub fn reference_output_fisher(loss: Loss, outputs: &Tensor, y: &Tensor) -> Tens
 }
 
 /// Dense `H_p = Σ_i J_iᵀ F_i J_i` of all particles, `N × d × d`, by autograd alone.
-pub fn reference_curvature(loss: Loss, case: &Case, y: &Tensor) -> Tensor {
+pub(crate) fn reference_curvature(loss: Loss, case: &Case, y: &Tensor) -> Tensor {
     let jacobian = reference_jacobian(&case.network, &case.params, &case.x);
     let matrices: Vec<Tensor> = (0..case.params.size()[0])
         .map(|p| {
@@ -124,7 +124,7 @@ pub fn reference_curvature(loss: Loss, case: &Case, y: &Tensor) -> Tensor {
 
 /// Inputs in homogeneous coordinates, `(b L) × K'`, and cotangents, `(k b L) × O`, of every affine layer of one particle:
 /// libtorch's layers and im2col forward, autograd with respect to the layers' outputs backward; `root`: `b × c × k`.
-pub fn reference_layer_io(
+pub(crate) fn reference_layer_io(
     network: &Sequential,
     flat: &Tensor,
     x: &Tensor,

@@ -11,7 +11,7 @@ use svn_linalg::{
 use crate::reference::*;
 
 /// Any operator.
-pub struct Case {
+pub(crate) struct Case {
     pub name: &'static str,
     pub operator: Box<dyn LinearOperator>,
     pub dense: Array2<f64>,
@@ -20,7 +20,7 @@ pub struct Case {
 type Factorize = Box<dyn Fn(f64) -> Result<Box<dyn Factor>, FactorError>>;
 
 /// A self-adjoint operator, and how it is factored directly.
-pub struct SelfAdjointCase {
+pub(crate) struct SelfAdjointCase {
     pub name: &'static str,
     pub operator: Box<dyn SelfAdjoint>,
     pub dense: Array2<f64>,
@@ -46,7 +46,7 @@ fn block_diagonal(blocks: &[Array2<f64>]) -> Array2<f64> {
 }
 
 /// Rectangular operators, and every self-adjoint one.
-pub fn all() -> Vec<Case> {
+pub(crate) fn all() -> Vec<Case> {
     let mut rng = rng(1);
     let a = random(&mut rng, 5, 3);
     let (left, right) = (random(&mut rng, 4, 2), random(&mut rng, 3, 5));
@@ -132,7 +132,7 @@ impl Factor for OwnedEigen {
 }
 
 /// `A⁻¹` of a factored `A`, a preconditioner.
-pub struct Inverse<F>(pub F);
+pub(crate) struct Inverse<F>(pub F);
 
 impl<F: Factor> LinearOperator for Inverse<F> {
     fn nrows(&self) -> usize {
@@ -156,7 +156,7 @@ impl<F: Factor> LinearOperator for Inverse<F> {
 impl<F: Factor> SelfAdjoint for Inverse<F> {}
 
 /// Positive semi-definite self-adjoint operators.
-pub fn self_adjoint() -> Vec<SelfAdjointCase> {
+pub(crate) fn self_adjoint() -> Vec<SelfAdjointCase> {
     let mut rng = rng(2);
     let (a, b) = (positive(&mut rng, 6), positive(&mut rng, 6));
     let (small, tall) = (positive(&mut rng, 3), positive(&mut rng, 4));

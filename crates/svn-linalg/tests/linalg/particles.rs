@@ -12,10 +12,12 @@ const N: usize = 3;
 const D: usize = 5;
 const DAMPING: f64 = 0.4;
 
+type Family = (&'static str, Box<dyn ParticleOperators>, Vec<Array2<f64>>);
+
 /// Explicit matrices beside the family that stands for them.
-fn families() -> Vec<(&'static str, Box<dyn ParticleOperators>, Vec<Array2<f64>>)> {
+fn families() -> Vec<Family> {
     let mut rng = rng(31);
-    let mut out: Vec<(&'static str, Box<dyn ParticleOperators>, Vec<Array2<f64>>)> = Vec::new();
+    let mut out: Vec<Family> = Vec::new();
     // Fewer rows than coordinates, and more: the smaller side is factored.
     for (name, r) in [("flat rows", 2), ("tall rows", 8), ("no rows", 0)] {
         let mut rows = Array3::zeros((N, r, D));

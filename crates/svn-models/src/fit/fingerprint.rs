@@ -13,7 +13,7 @@ pub(super) struct Fingerprint {
 }
 
 impl Fingerprint {
-    pub fn new(rows: &Rows) -> Self {
+    pub(super) fn new(rows: &Rows) -> Self {
         let mut crc = crc32fast::Hasher::new();
         let mut bytes = Vec::with_capacity(8 * (rows.width() + 1));
         for (features, target) in rows.features().rows().into_iter().zip(rows.targets()) {

@@ -55,7 +55,11 @@ pub(super) struct Accumulated {
 
 impl Accumulated {
     /// Nothing yet, for networks like that of `linear` with `columns` columns in the root.
-    pub fn new(linear: &Linearization, columns: usize, shape: Shape) -> Result<Self, ModelError> {
+    pub(super) fn new(
+        linear: &Linearization,
+        columns: usize,
+        shape: Shape,
+    ) -> Result<Self, ModelError> {
         let (decay, rows) = (shape.settings.decay(), shape.rows);
         let collector: Box<dyn Collect> = match shape.settings.family {
             CurvatureFamily::Full => Box::new(ring(linear, columns, &shape)?),
@@ -81,7 +85,7 @@ impl Accumulated {
     }
 
     /// A new batch begins.
-    pub fn next_batch(&mut self) -> Result<(), ModelError> {
+    pub(super) fn next_batch(&mut self) -> Result<(), ModelError> {
         self.overdue &= !self.is_due();
         self.step += 1;
         self.overdue |= self.decomposes();
@@ -92,23 +96,27 @@ impl Accumulated {
     }
 
     /// Whether the current batch is one that is added.
-    pub fn is_due(&self) -> bool {
+    pub(super) fn is_due(&self) -> bool {
         self.step.is_multiple_of(self.shape.settings.every)
     }
 
     /// Steps since the oldest rows in use were written; for a moving average since the newest batch in use.
-    pub fn age(&self) -> usize {
+    pub(super) fn age(&self) -> usize {
         let every = self.shape.settings.every;
         self.step % every + self.collector.age() * every
     }
 
     /// Add the current batch, in place of what was added of it before.
-    pub fn set_batch(&mut self, linear: &Linearization, root: &Tensor) -> Result<(), ModelError> {
+    pub(super) fn set_batch(
+        &mut self,
+        linear: &Linearization,
+        root: &Tensor,
+    ) -> Result<(), ModelError> {
         self.collector.set_batch(linear, root, self.overdue)
     }
 
     /// The curvature in use under noise weight `w`.
-    pub fn curvature(&mut self, weight: f64) -> Result<Curvature<'_>, ModelError> {
+    pub(super) fn curvature(&mut self, weight: f64) -> Result<Curvature<'_>, ModelError> {
         let renew = self.decomposes();
         self.collector.curvature(weight, self.shape.shift, renew)
     }
@@ -120,7 +128,7 @@ impl Accumulated {
     }
 
     /// A copy of the state.
-    pub fn save(&self) -> Result<SavedCurvature, ModelError> {
+    pub(super) fn save(&self) -> Result<SavedCurvature, ModelError> {
         Ok(SavedCurvature {
             step: self.step,
             overdue: self.overdue,
@@ -129,7 +137,7 @@ impl Accumulated {
     }
 
     /// Put back what [`Self::save`] gave of the same settings.
-    pub fn restore(&mut self, saved: SavedCurvature) -> Result<(), ModelError> {
+    pub(super) fn restore(&mut self, saved: SavedCurvature) -> Result<(), ModelError> {
         self.collector.restore(saved.collector)?;
         (self.step, self.overdue) = (saved.step, saved.overdue);
         Ok(())

@@ -35,7 +35,7 @@ pub(super) struct MovingAverage<A: Accumulate> {
 
 impl<A: Accumulate> MovingAverage<A> {
     /// Nothing yet, or the past, in `past`.
-    pub fn new(past: A, decay: f64, rows: usize, eager: bool) -> Result<Self, ModelError> {
+    pub(super) fn new(past: A, decay: f64, rows: usize, eager: bool) -> Result<Self, ModelError> {
         Ok(Self {
             with_batch: past.try_clone()?,
             past,
@@ -144,7 +144,11 @@ pub(super) struct EigenAverage {
 
 impl EigenAverage {
     /// Nothing yet.
-    pub fn new(factors: KfacAccumulator, decay: f64, rows: usize) -> Result<Self, ModelError> {
+    pub(super) fn new(
+        factors: KfacAccumulator,
+        decay: f64,
+        rows: usize,
+    ) -> Result<Self, ModelError> {
         Ok(Self {
             factors: MovingAverage::new(factors, decay, rows, false)?,
             spectrum: None,

@@ -26,7 +26,7 @@ pub(super) struct RingOrder {
 
 impl RingOrder {
     /// A ring of `slots` batches, its first slot ready to be written.
-    pub fn new(slots: usize) -> Self {
+    pub(super) fn new(slots: usize) -> Self {
         Self {
             rows: vec![0; slots.max(1)],
             current: 0,
@@ -75,7 +75,7 @@ pub(super) struct Ring {
 
 impl Ring {
     /// Nothing yet, in `slots` slots.
-    pub fn new(order: RingOrder, slots: Box<dyn BatchSlots>, rows: usize) -> Self {
+    pub(super) fn new(order: RingOrder, slots: Box<dyn BatchSlots>, rows: usize) -> Self {
         Self { order, slots, rows }
     }
 }

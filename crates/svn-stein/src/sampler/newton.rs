@@ -142,7 +142,10 @@ fn finish(
 }
 
 /// Field in `direction` becomes the step `ε τ_m V_m` in `direction`; `alpha` is scratch.
-#[allow(clippy::too_many_arguments)] // The disjoint parts of one workspace.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the disjoint parts of one workspace"
+)]
 fn solve(
     newton: &Newton,
     (noise, control): (bool, StepControl),

@@ -50,7 +50,7 @@ enum Small {
 }
 
 impl<'s> Coupled<'s> {
-    pub fn new(
+    pub(super) fn new(
         system: &'s SvnSystem<'_>,
         repulsion: Option<RepulsionFactor>,
     ) -> Result<Self, SteinError> {

@@ -19,7 +19,7 @@ pub(super) enum Factors<'s> {
 pub(super) type RowFactor<'s> = LowRankFactor<Box<dyn Rows + 's>>;
 
 impl<'s> Factors<'s> {
-    pub fn new(system: &SvnSystem<'s>) -> Result<Self, SteinError> {
+    pub(super) fn new(system: &SvnSystem<'s>) -> Result<Self, SteinError> {
         let n = system.shape().0;
         let (curvature, damping) = (system.curvature, system.damping);
         let size = curvature.factor_size();
@@ -35,7 +35,7 @@ impl<'s> Factors<'s> {
     }
 
     /// `out_p = (H_p + λ I)⁻¹ x_p`, row by row.
-    pub fn solve_rows_into(&self, x: ArrayView2<'_, f64>, out: &mut Array2<f64>) {
+    pub(super) fn solve_rows_into(&self, x: ArrayView2<'_, f64>, out: &mut Array2<f64>) {
         for p in 0..x.nrows() {
             let row = s![p..=p, ..];
             let (x, mut out) = (x.slice(row), out.slice_mut(row));
@@ -50,7 +50,7 @@ impl<'s> Factors<'s> {
     }
 
     /// `Θ_p`.
-    pub fn theta(&self, p: usize, y: &Spanned<'_>) -> Array2<f64> {
+    pub(super) fn theta(&self, p: usize, y: &Spanned<'_>) -> Array2<f64> {
         let mut theta = match self {
             Self::Rows(factors) => factors[p].quadratic_form(y.outer.view(), y.projected[p].view()),
             Self::Any(factors) => {
@@ -74,7 +74,7 @@ pub(super) struct Spanned<'s> {
 }
 
 impl<'s> Spanned<'s> {
-    pub fn new(y: ArrayView2<'s, f64>, factors: &Factors<'_>) -> Self {
+    pub(super) fn new(y: ArrayView2<'s, f64>, factors: &Factors<'_>) -> Self {
         let projected = match factors {
             Factors::Rows(factors) => factors.iter().map(|factor| factor.project(y)).collect(),
             Factors::Any(_) => Vec::new(),

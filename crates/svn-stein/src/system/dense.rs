@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl DenseFactor {
-    pub fn new(system: &SvnSystem<'_>) -> Result<Self, SteinError> {
+    pub(super) fn new(system: &SvnSystem<'_>) -> Result<Self, SteinError> {
         let matrix = system.assemble()?;
         let size = matrix.nrows();
         let kind = if system.coupling.is_psd() {

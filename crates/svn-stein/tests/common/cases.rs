@@ -1,5 +1,5 @@
 //! Every method in several settings, and helpers to run them on one Gaussian.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use ndarray::{Array2, array};
 use svn_stein::target::Curvature;
@@ -11,7 +11,7 @@ use svn_stein::{
 
 use super::{COUPLINGS, Gaussian, Kind};
 
-pub fn newton(coupling: Coupling, metric: Metric) -> Newton {
+pub(crate) fn newton(coupling: Coupling, metric: Metric) -> Newton {
     Newton {
         coupling,
         kernel: KernelSettings {
@@ -23,7 +23,7 @@ pub fn newton(coupling: Coupling, metric: Metric) -> Newton {
 }
 
 /// Every method in several settings, with a rate at which it settles on a well-scaled Gaussian.
-pub fn cases() -> Vec<(String, Method)> {
+pub(crate) fn cases() -> Vec<(String, Method)> {
     let kernel = KernelSettings::default();
     let rms = FirstOrder {
         rule: StepRule::rms_prop(),
@@ -155,7 +155,7 @@ pub fn cases() -> Vec<(String, Method)> {
     cases
 }
 
-pub fn gaussian() -> Gaussian {
+pub(crate) fn gaussian() -> Gaussian {
     Gaussian::new(
         array![1.0, -2.0, 0.5],
         array![[0.8, 0.1, 0.0], [0.0, 0.6, -0.3]],
@@ -163,7 +163,7 @@ pub fn gaussian() -> Gaussian {
     )
 }
 
-pub fn collect(method: &Method, start: &Array2<f64>, steps: u64) -> (State, Vec<Info>) {
+pub(crate) fn collect(method: &Method, start: &Array2<f64>, steps: u64) -> (State, Vec<Info>) {
     let mut sampler = Sampler::new(method.clone()).unwrap();
     let mut state = sampler.init(start.clone(), 3).unwrap();
     let mut infos = Vec::new();

@@ -1,8 +1,8 @@
 //! Small targets and an obviously right reference for kernels, fields and the Newton system: explicit loops, dense
 //! matrices, every `G_pm` a vector.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
-pub mod cases;
+pub(crate) mod cases;
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
 use ndarray_linalg::Inverse;
@@ -10,27 +10,27 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, FactorError, LinearOperator, SelfAdjoint};
-pub use svn_linalg::{DenseMatrices, DiagonalMatrices, LowRank, ParticleOperators};
+pub(crate) use svn_linalg::{DenseMatrices, DiagonalMatrices, LowRank, ParticleOperators};
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::{Coupling, Kernel, KernelSettings, Metric};
 
-pub fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
+pub(crate) fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     Array2::from_shape_simple_fn(shape, || StandardNormal.sample(&mut rng))
 }
 
 /// Curvature that owns its data, beside its matrices made by another route.
-pub struct Owned {
+pub(crate) struct Owned {
     operators: Box<dyn ParticleOperators>,
     matrices: Vec<Array2<f64>>,
 }
 
 /// Dense matrices behind operators, as a Kronecker-factored family would be.
 #[derive(Clone, Debug)]
-pub struct Family(Vec<Array2<f64>>);
+pub(crate) struct Family(Vec<Array2<f64>>);
 
 impl Family {
-    pub fn new(matrices: &Array3<f64>) -> Self {
+    pub(crate) fn new(matrices: &Array3<f64>) -> Self {
         Self(matrices.outer_iter().map(|h| h.to_owned()).collect())
     }
 }
@@ -89,7 +89,7 @@ impl ParticleOperators for Family {
 }
 
 impl Owned {
-    pub fn low_rank(rows: Array3<f64>, weight: f64, shift: f64) -> Self {
+    pub(crate) fn low_rank(rows: Array3<f64>, weight: f64, shift: f64) -> Self {
         let matrix = |j: ndarray::ArrayView2<'_, f64>| {
             j.t().dot(&j) * weight + Array2::<f64>::eye(j.ncols()) * shift
         };
@@ -103,38 +103,38 @@ impl Owned {
         }
     }
 
-    pub fn diagonal(h: Array2<f64>) -> Self {
+    pub(crate) fn diagonal(h: Array2<f64>) -> Self {
         Self {
             matrices: h.outer_iter().map(|h| Array2::from_diag(&h)).collect(),
             operators: Box::new(DiagonalMatrices::new(h)),
         }
     }
 
-    pub fn dense(h: Array3<f64>) -> Self {
+    pub(crate) fn dense(h: Array3<f64>) -> Self {
         Self {
             matrices: h.outer_iter().map(|h| h.to_owned()).collect(),
             operators: Box::new(DenseMatrices::new(h)),
         }
     }
 
-    pub fn factored(h: &Array3<f64>) -> Self {
+    pub(crate) fn factored(h: &Array3<f64>) -> Self {
         Self {
             matrices: h.outer_iter().map(|h| h.to_owned()).collect(),
             operators: Box::new(Family::new(h)),
         }
     }
 
-    pub fn view(&self) -> &dyn ParticleOperators {
+    pub(crate) fn view(&self) -> &dyn ParticleOperators {
         &*self.operators
     }
 
-    pub fn matrices(&self) -> Vec<Array2<f64>> {
+    pub(crate) fn matrices(&self) -> Vec<Array2<f64>> {
         self.matrices.clone()
     }
 }
 
 /// One curvature of each kind; the low-rank one has zero rows, a different number for each particle.
-pub fn curvatures(seed: u64, n: usize, d: usize) -> Vec<(&'static str, Owned)> {
+pub(crate) fn curvatures(seed: u64, n: usize, d: usize) -> Vec<(&'static str, Owned)> {
     let r = 3;
     let flat = normals(seed, (n, r * d));
     let mut rows = flat.into_shape_with_order((n, r, d)).unwrap();
@@ -157,7 +157,7 @@ pub fn curvatures(seed: u64, n: usize, d: usize) -> Vec<(&'static str, Owned)> {
     ]
 }
 
-pub fn metric_matrix(metric: Metric, hessians: &[Array2<f64>], d: usize) -> Array2<f64> {
+pub(crate) fn metric_matrix(metric: Metric, hessians: &[Array2<f64>], d: usize) -> Array2<f64> {
     let mean = hessians
         .iter()
         .fold(Array2::zeros((d, d)), |sum, h| sum + h)
@@ -170,7 +170,7 @@ pub fn metric_matrix(metric: Metric, hessians: &[Array2<f64>], d: usize) -> Arra
 }
 
 /// `k(x, y)` between two different particles, written out.
-pub fn kernel_value(
+pub(crate) fn kernel_value(
     kernel: &Kernel,
     h: f64,
     m: &Array2<f64>,
@@ -195,7 +195,7 @@ pub fn kernel_value(
 }
 
 /// `∇ₓ k(x, y)` by central differences of [`kernel_value`].
-pub fn kernel_gradient(
+pub(crate) fn kernel_gradient(
     kernel: &Kernel,
     h: f64,
     m: &Array2<f64>,
@@ -212,13 +212,18 @@ pub fn kernel_gradient(
 }
 
 /// `K` and every `G_pm` by explicit formulas.
-pub struct Reference {
+pub(crate) struct Reference {
     pub k: Array2<f64>,
     pub g: Vec<Vec<Array1<f64>>>,
 }
 
 impl Reference {
-    pub fn new(settings: &KernelSettings, h: f64, m: &Array2<f64>, x: ArrayView2<'_, f64>) -> Self {
+    pub(crate) fn new(
+        settings: &KernelSettings,
+        h: f64,
+        m: &Array2<f64>,
+        x: ArrayView2<'_, f64>,
+    ) -> Self {
         let n = x.nrows();
         let row = |p: usize| x.row(p).to_owned();
         let k = Array2::from_shape_fn((n, n), |(p, q)| {
@@ -267,7 +272,7 @@ impl Reference {
     }
 
     /// Dense `A` by the definition of `h_mn`.
-    pub fn system(
+    pub(crate) fn system(
         &self,
         hessians: &[Array2<f64>],
         coupling: Coupling,
@@ -308,20 +313,20 @@ impl Reference {
     }
 }
 
-pub const COUPLINGS: [Coupling; 4] = [
+pub(crate) const COUPLINGS: [Coupling; 4] = [
     Coupling::Exact,
     Coupling::Gram,
     Coupling::BlockRepulsion,
     Coupling::BlockDiagonal,
 ];
-pub const METRICS: [Metric; 3] = [Metric::Identity, Metric::Curvature, Metric::Diagonal];
+pub(crate) const METRICS: [Metric; 3] = [Metric::Identity, Metric::Curvature, Metric::Diagonal];
 
-pub fn flatten(x: ArrayView2<'_, f64>) -> Array1<f64> {
+pub(crate) fn flatten(x: ArrayView2<'_, f64>) -> Array1<f64> {
     Array1::from_iter(x.iter().copied())
 }
 
 /// `N(mean, precision⁻¹)`, its curvature handed out as the kind asked for.
-pub struct Gaussian {
+pub(crate) struct Gaussian {
     pub mean: Array1<f64>,
     pub precision: Array2<f64>,
     pub kind: Kind,
@@ -332,7 +337,7 @@ pub struct Gaussian {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     LowRank,
     Diagonal,
     Dense,
@@ -343,7 +348,7 @@ const SHIFT: f64 = 0.5;
 
 impl Gaussian {
     /// `precision = rowsᵀ rows + ½ I`, so that the low-rank form is exact.
-    pub fn new(mean: Array1<f64>, rows: Array2<f64>, kind: Kind) -> Self {
+    pub(crate) fn new(mean: Array1<f64>, rows: Array2<f64>, kind: Kind) -> Self {
         let precision = rows.t().dot(&rows) + Array2::<f64>::eye(mean.len()) * SHIFT;
         let low = rows.insert_axis(Axis(0));
         Self {
@@ -357,7 +362,7 @@ impl Gaussian {
         }
     }
 
-    pub fn standard(d: usize) -> Self {
+    pub(crate) fn standard(d: usize) -> Self {
         let root = (1.0 - SHIFT).sqrt();
         Self::new(
             Array1::zeros(d),
@@ -425,7 +430,7 @@ impl Curved for Gaussian {
 }
 
 /// Constant density everywhere; curvature is a small multiple of the identity.
-pub struct Flat {
+pub(crate) struct Flat {
     pub dim: usize,
     pub curvature: Array2<f64>,
 }
@@ -460,6 +465,6 @@ impl Curved for Flat {
     }
 }
 
-pub fn variance(x: ArrayView2<'_, f64>) -> Array1<f64> {
+pub(crate) fn variance(x: ArrayView2<'_, f64>) -> Array1<f64> {
     x.var_axis(Axis(0), 0.0)
 }

@@ -1,23 +1,23 @@
 //! Two-dimensional targets with exact curvature rows, and their integrals by quadrature on a grid.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use svn_stein::linalg::DenseMatrices;
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 
 /// `log π` and its gradient and a positive semi-definite curvature at one point.
-pub trait Planar {
+pub(crate) trait Planar {
     fn evaluate(&self, x: f64, y: f64) -> (f64, [f64; 2], [[f64; 2]; 2]);
 }
 
 /// A [`Planar`] density as a target.
-pub struct Target<P> {
+pub(crate) struct Target<P> {
     pub density: P,
     curvature: Array3<f64>,
 }
 
 impl<P: Planar> Target<P> {
-    pub fn new(density: P) -> Self {
+    pub(crate) fn new(density: P) -> Self {
         Self {
             density,
             curvature: Array3::zeros((0, 2, 2)),
@@ -65,7 +65,7 @@ impl<P: Planar> Curved for Target<P> {
 
 /// The double banana of Detommaso et al. (2018): prior `N(0, I)`, one observation `log 30` of
 /// `F = log((1 − x)² + 100 (y − x²)²)` with standard deviation 0.3; Gauss-Newton curvature.
-pub struct DoubleBanana;
+pub(crate) struct DoubleBanana;
 
 impl Planar for DoubleBanana {
     fn evaluate(&self, x: f64, y: f64) -> (f64, [f64; 2], [[f64; 2]; 2]) {
@@ -87,7 +87,7 @@ impl Planar for DoubleBanana {
 }
 
 /// `½ N((−2, 0), ½ I) + ½ N((2, 0), ½ I)`; the curvature is that of the components.
-pub struct TwoModes;
+pub(crate) struct TwoModes;
 
 impl Planar for TwoModes {
     fn evaluate(&self, x: f64, y: f64) -> (f64, [f64; 2], [[f64; 2]; 2]) {
@@ -108,7 +108,7 @@ impl Planar for TwoModes {
 /// The hybrid Rosenbrock density in two dimensions: `x ~ N(1, 1)`, `y | x ~ N(x², 1)` (Pagani et al. 2022).
 ///
 /// Mean `(1, 2)`, variances 1 and 7, covariance 2.
-pub struct Rosenbrock;
+pub(crate) struct Rosenbrock;
 
 impl Planar for Rosenbrock {
     fn evaluate(&self, x: f64, y: f64) -> (f64, [f64; 2], [[f64; 2]; 2]) {
@@ -120,13 +120,13 @@ impl Planar for Rosenbrock {
 }
 
 /// Points of a square grid with the weights of a density on it, normalised; negligible points left out.
-pub struct Quadrature {
+pub(crate) struct Quadrature {
     pub points: Array2<f64>,
     pub weights: Array1<f64>,
 }
 
 impl Quadrature {
-    pub fn new(density: &impl Planar, x: (f64, f64), y: (f64, f64), cells: usize) -> Self {
+    pub(crate) fn new(density: &impl Planar, x: (f64, f64), y: (f64, f64), cells: usize) -> Self {
         let at = |(low, high): (f64, f64), i: usize| {
             low + (high - low) * (i as f64 + 0.5) / cells as f64
         };
@@ -150,7 +150,7 @@ impl Quadrature {
     }
 
     /// MMD between equally weighted particles and the density, RBF kernel `exp(−‖Δ‖²/h)`.
-    pub fn discrepancy(&self, particles: ArrayView2<'_, f64>, h: f64) -> f64 {
+    pub(crate) fn discrepancy(&self, particles: ArrayView2<'_, f64>, h: f64) -> f64 {
         let k = |a: ndarray::ArrayView1<'_, f64>, b: ndarray::ArrayView1<'_, f64>| {
             (-((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2)) / h).exp()
         };

@@ -7,7 +7,7 @@ use svn_stein::{Curved, Flow, Info, Method, Sampler, State, Stop, run};
 
 /// Mean and standard deviation of some quantities with their Monte Carlo standard errors, by a long HMC run.
 #[derive(Deserialize)]
-pub struct Moments {
+pub(crate) struct Moments {
     pub mean: Vec<f64>,
     pub sd: Vec<f64>,
     pub mean_se: Vec<f64>,
@@ -16,7 +16,7 @@ pub struct Moments {
 }
 
 /// Read a file of `tests/reference`.
-pub fn read<T: DeserializeOwned>(name: &str) -> T {
+pub(crate) fn read<T: DeserializeOwned>(name: &str) -> T {
     let path = format!("{}/tests/reference/{name}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{path}: {e}"))
@@ -25,7 +25,7 @@ pub fn read<T: DeserializeOwned>(name: &str) -> T {
 impl Moments {
     /// The reference has to be much better known than the bounds of the tests that use it: chains that agree
     /// (split R-hat) and standard errors below `share` of a standard deviation.
-    pub fn check(&self, share: f64) {
+    pub(crate) fn check(&self, share: f64) {
         assert!(self.worst_r_hat < 1.02, "R-hat {}", self.worst_r_hat);
         for (i, &sd) in self.sd.iter().enumerate() {
             assert!(
@@ -37,14 +37,14 @@ impl Moments {
 }
 
 /// Sums of values and squares over particles and steps.
-pub struct Sums {
+pub(crate) struct Sums {
     count: f64,
     first: Array1<f64>,
     second: Array1<f64>,
 }
 
 impl Sums {
-    pub fn new(quantities: usize) -> Self {
+    pub(crate) fn new(quantities: usize) -> Self {
         Self {
             count: 0.0,
             first: Array1::zeros(quantities),
@@ -53,18 +53,18 @@ impl Sums {
     }
 
     /// Add every row.
-    pub fn add(&mut self, values: ArrayView2<'_, f64>) {
+    pub(crate) fn add(&mut self, values: ArrayView2<'_, f64>) {
         self.count += values.nrows() as f64;
         self.first += &values.sum_axis(Axis(0));
         self.second += &values.mapv(|v| v * v).sum_axis(Axis(0));
     }
 
-    pub fn mean(&self) -> Array1<f64> {
+    pub(crate) fn mean(&self) -> Array1<f64> {
         &self.first / self.count
     }
 
     /// Population standard deviation.
-    pub fn sd(&self) -> Array1<f64> {
+    pub(crate) fn sd(&self) -> Array1<f64> {
         let mean = self.mean();
         (&self.second / self.count - &mean * &mean).mapv(|v| v.max(0.0).sqrt())
     }
@@ -72,7 +72,7 @@ impl Sums {
 
 /// How far moments are from the reference.
 #[derive(Debug, Clone, Copy)]
-pub struct Distance {
+pub(crate) struct Distance {
     /// Largest `|mean − mean_ref| / sd_ref`, and its root mean square.
     pub worst_mean: f64,
     pub rms_mean: f64,
@@ -83,7 +83,7 @@ pub struct Distance {
 }
 
 impl Distance {
-    pub fn new(found: &Sums, mean_ref: &[f64], sd_ref: &[f64]) -> Self {
+    pub(crate) fn new(found: &Sums, mean_ref: &[f64], sd_ref: &[f64]) -> Self {
         let (mean, sd) = (found.mean(), found.sd());
         let n = mean.len() as f64;
         let mut out = Self {
@@ -109,7 +109,7 @@ impl Distance {
 }
 
 /// A table with one line a method, to be read with `--nocapture`.
-pub fn print(title: &str, rows: &[(&str, Distance)]) {
+pub(crate) fn print(title: &str, rows: &[(&str, Distance)]) {
     let mut text = format!(
         "\n{title}\n{:<22} {:>10} {:>9} {:>10} {:>9} {:>9}\n",
         "", "worst mean", "rms mean", "worst sd", "rms sd", "sd ratio"
@@ -126,7 +126,7 @@ pub fn print(title: &str, rows: &[(&str, Distance)]) {
 
 /// Run `steps` steps and hand the particles of every `every`-th step after `warm_up` to `collect`; the last ones only
 /// where `every` is zero.
-pub fn sample(
+pub(crate) fn sample(
     method: Method,
     target: &mut dyn Curved,
     start: Array2<f64>,

@@ -7,11 +7,13 @@ use svn_stein::target::{Curvature, Curved, Score, TargetError};
 /// `log π`, its gradient, and a Gauss-Newton or Fisher matrix.
 type Evaluation = (f64, Array1<f64>, Array2<f64>);
 
+type Evaluate = dyn Fn(ArrayView1<'_, f64>) -> Evaluation;
+
 /// A density, a linear function of it with known mean and standard deviation, and where particles start.
-pub struct Density {
+pub(crate) struct Density {
     pub name: &'static str,
     pub dim: usize,
-    evaluate: Box<dyn Fn(ArrayView1<'_, f64>) -> Evaluation>,
+    evaluate: Box<Evaluate>,
     /// Directions along which moments are compared: vector, mean, standard deviation.
     pub truths: Vec<(Array1<f64>, f64, f64)>,
     /// Standard deviation of the normal start.
@@ -23,7 +25,7 @@ fn unit(dim: usize, i: usize) -> Array1<f64> {
 }
 
 /// `N(0, I)`.
-pub fn gaussian(dim: usize) -> Density {
+pub(crate) fn gaussian(dim: usize) -> Density {
     Density {
         name: "N(0, I)",
         dim,
@@ -34,7 +36,7 @@ pub fn gaussian(dim: usize) -> Density {
 }
 
 /// `½ N(−2 e₁, ½ I) + ½ N(2 e₁, ½ I)`; the curvature is that of the components.
-pub fn two_modes(dim: usize) -> Density {
+pub(crate) fn two_modes(dim: usize) -> Density {
     let evaluate = |x: ArrayView1<'_, f64>| {
         let rest = x.dot(&x) - x[0] * x[0];
         let log = |m: f64| -((x[0] - m).powi(2) + rest);
@@ -56,7 +58,7 @@ pub fn two_modes(dim: usize) -> Density {
 }
 
 /// Neal's funnel: `v ~ N(0, 9)`, the others `N(0, e^v)`; the curvature is the Fisher information.
-pub fn funnel(dim: usize) -> Density {
+pub(crate) fn funnel(dim: usize) -> Density {
     let evaluate = |x: ArrayView1<'_, f64>| {
         let (v, d) = (x[0], x.len() as f64 - 1.0);
         let square = x.dot(&x) - v * v;
@@ -79,7 +81,7 @@ pub fn funnel(dim: usize) -> Density {
 
 /// Logistic regression of 60 rows on `dim` identical columns with prior precision 1/9: the data speak of the sum of the
 /// coefficients alone, along all differences the prior is all there is.
-pub fn identical_columns(dim: usize) -> Density {
+pub(crate) fn identical_columns(dim: usize) -> Density {
     let rows = super::common::normals(77, (60, 2));
     let data: Vec<(f64, f64)> = rows
         .rows()
@@ -129,7 +131,7 @@ pub fn identical_columns(dim: usize) -> Density {
 }
 
 /// The hybrid Rosenbrock density: `x ~ N(1, 1)`, `y | x ~ N(x², 1)`.
-pub fn banana() -> Density {
+pub(crate) fn banana() -> Density {
     let evaluate = |x: ArrayView1<'_, f64>| {
         let (a, b) = (x[0] - 1.0, x[1] - x[0] * x[0]);
         let h = ndarray::array![[1.0 + 4.0 * x[0] * x[0], -2.0 * x[0]], [-2.0 * x[0], 1.0]];
@@ -146,13 +148,13 @@ pub fn banana() -> Density {
 }
 
 /// A [`Density`] as a target.
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     density: &'a Density,
     curvature: Array3<f64>,
 }
 
 impl<'a> Target<'a> {
-    pub fn new(density: &'a Density) -> Self {
+    pub(crate) fn new(density: &'a Density) -> Self {
         Self {
             density,
             curvature: Array3::zeros((0, density.dim, density.dim)),

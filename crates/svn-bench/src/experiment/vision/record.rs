@@ -112,7 +112,7 @@ impl VisionRecord {
 }
 
 /// Folds of the paper's protocol.
-pub const FOLDS: usize = 5;
+pub(super) const FOLDS: usize = 5;
 
 /// Seed and fold as one number.
 pub(super) fn run_number(seed: u64, fold: usize) -> usize {

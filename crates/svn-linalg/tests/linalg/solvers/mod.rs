@@ -17,7 +17,7 @@ use crate::reference::*;
 
 /// What both solvers report, in one form.
 #[derive(Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub x: Array1<f64>,
     pub iterations: usize,
     pub residual: f64,
@@ -34,7 +34,7 @@ type Solve = fn(
     usize,
 ) -> Result<Outcome, SolveError>;
 
-pub const SOLVERS: [(&str, Solve); 2] = [("CG", by_cg), ("MINRES", by_minres)];
+pub(crate) const SOLVERS: [(&str, Solve); 2] = [("CG", by_cg), ("MINRES", by_minres)];
 
 fn by_cg(
     a: &dyn SelfAdjoint,
@@ -82,7 +82,7 @@ fn by_minres(
     })
 }
 
-pub fn relative_residual(a: &Array2<f64>, x: &Array1<f64>, b: &Array1<f64>) -> f64 {
+pub(crate) fn relative_residual(a: &Array2<f64>, x: &Array1<f64>, b: &Array1<f64>) -> f64 {
     norm((b - &image(a, x)).view()) / norm(b.view())
 }
 

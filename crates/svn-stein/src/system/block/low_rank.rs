@@ -48,7 +48,7 @@ struct Products {
 }
 
 impl<'s> LowRankBlocks<'s> {
-    pub fn new(system: &SvnSystem<'s>, low: LowRankView<'s>) -> Result<Self, SteinError> {
+    pub(super) fn new(system: &SvnSystem<'s>, low: LowRankView<'s>) -> Result<Self, SteinError> {
         let (n, d) = system.shape();
         let r = low.rows.count();
         let y = system.kernel.transformed;
