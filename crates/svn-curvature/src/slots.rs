@@ -18,7 +18,7 @@ use tch::Tensor;
 
 use crate::{CurvatureError, Linearization, Result};
 
-/// See [the module](self). Unwritten slots are zero.
+/// A store of batches, one slot each, that a ring is made of. Unwritten slots are zero.
 pub trait BatchSlots: Debug + Send {
     /// Put one batch, whose root is `S` (`N × b × c × k`), in place of what the slot held.
     ///

@@ -13,7 +13,7 @@ use super::{Cholesky, CholeskyParams, Factor, FactorError};
 use crate::blas::{Triangle, solve_lower};
 use crate::input::InputError;
 
-/// `(I + T)⁻¹`, the correction of [the identity](self).
+/// `(I + T)⁻¹`, what corrects `B⁻¹`.
 #[derive(Debug, Clone)]
 pub struct Woodbury {
     /// `L Lᵀ = I + T`; none without rows.
