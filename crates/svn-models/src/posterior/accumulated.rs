@@ -16,7 +16,8 @@ use tch::Tensor;
 
 use super::average::{EigenAverage, MovingAverage};
 use super::collect::Collect;
-use super::ring::{Ring, RingOrder};
+use super::order::RingOrder;
+use super::ring::Ring;
 use super::saved::SavedCurvature;
 use super::{CurvatureFamily, CurvatureSettings};
 use crate::ModelError;

@@ -8,7 +8,7 @@ use svn_curvature::{AccumulatedSums, Linearization};
 use svn_stein::Curvature;
 use tch::Tensor;
 
-use super::ring::RingOrder;
+use super::order::RingOrder;
 use crate::ModelError;
 
 /// Curvature of recent batches: `C_p`, scaled to `n` training rows.

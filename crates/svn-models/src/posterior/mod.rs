@@ -13,6 +13,7 @@ mod average;
 mod batches;
 mod collect;
 mod noise;
+mod order;
 mod ring;
 mod saved;
 mod settings;
