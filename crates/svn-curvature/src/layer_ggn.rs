@@ -132,7 +132,7 @@ impl BatchSlots for LayerGgn {
     }
 
     fn set_arrays(&mut self, arrays: Vec<ArrayD<f64>>, _: &[usize]) -> Result<()> {
-        check_shapes(&arrays, &self.arrays())?;
+        check_shapes(&arrays, self.slots.iter().map(|slot| slot.shape()))?;
         self.slots = arrays.into_iter().map(fixed).collect::<Result<_>>()?;
         self.update_matrices();
         Ok(())

@@ -9,7 +9,7 @@
 //! | `φ` | `N × d` | parameters of `N` particles, [`Sequential::layout`] names the columns |
 //! | `x` | `b × …` | samples, the same for all particles |
 //! | `f` | `N × b × c` | outputs, [`Linearization::outputs`] |
-//! | `S` | `N × b × c × k` | root of the loss's curvature, [`Loss::root`] and its stochastic and empirical kin |
+//! | `S` | `N × b × c × k` | root of the loss's curvature, [`Loss::root`] and its stochastic kin |
 //! | `S_iᵀ J_i` | `N × bk × d` | [`Linearization::rows`] |
 //!
 //! The way is always the same: [`Sequential::linearize`] a batch, take a root from a [`Loss`], and give both to what keeps

@@ -66,11 +66,12 @@ pub(crate) fn rows_of_slot(
 }
 
 /// Whether arrays from a checkpoint have the shapes of those here.
-pub(crate) fn check_shapes(found: &[ArrayD<f64>], expected: &[ArrayD<f64>]) -> Result<()> {
-    let shapes = |arrays: &[ArrayD<f64>]| -> Vec<Vec<usize>> {
-        arrays.iter().map(|array| array.shape().to_vec()).collect()
-    };
-    let (found, expected) = (shapes(found), shapes(expected));
+pub(crate) fn check_shapes<'a>(
+    found: &[ArrayD<f64>],
+    expected: impl IntoIterator<Item = &'a [usize]>,
+) -> Result<()> {
+    let found: Vec<&[usize]> = found.iter().map(|array| array.shape()).collect();
+    let expected: Vec<&[usize]> = expected.into_iter().collect();
     if found == expected {
         return Ok(());
     }

@@ -52,7 +52,7 @@ impl BatchSlots for WrittenRows {
     }
 
     fn set_arrays(&mut self, arrays: Vec<ArrayD<f64>>, _: &[usize]) -> Result<()> {
-        check_shapes(&arrays, &self.arrays())?;
+        check_shapes(&arrays, [self.rows.shape()])?;
         for array in arrays {
             self.rows = fixed(array)?;
         }

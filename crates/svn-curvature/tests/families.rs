@@ -246,11 +246,14 @@ fn every_family_restricted_to_the_last_layer_is_the_last_block_of_the_whole() {
 }
 
 #[test]
-fn empirical_fisher_is_the_sum_of_squared_gradients_by_autograd() {
+fn rows_of_gradients_are_the_sum_of_their_squares_by_autograd() {
     for (likelihood, loss, outputs, y) in likelihoods() {
         for case in cases(outputs) {
             let lin = linearize(&case);
-            let full = full(&lin, &loss.empirical_root(lin.outputs(), &y).unwrap());
+            let full = full(
+                &lin,
+                &loss.gradient(lin.outputs(), &y).unwrap().unsqueeze(3),
+            );
             let flat = case.params.get(1).copy().set_requires_grad(true);
             let mut reference: Array2<f64> = Array2::zeros((lin.dim(), lin.dim()));
             for i in 0..SAMPLES {
@@ -297,14 +300,17 @@ fn monte_carlo_fisher_converges_at_one_over_root_s() {
 }
 
 #[test]
-fn monte_carlo_and_empirical_roots_serve_every_family() {
+fn roots_of_drawn_and_observed_gradients_serve_every_family() {
     let (_, loss, outputs, y) = likelihoods().swap_remove(2);
     for case in cases(outputs) {
         let lin = linearize(&case);
         let drawn = loss
             .monte_carlo_root(lin.outputs(), 2, &mut ChaCha8Rng::seed_from_u64(5))
             .unwrap();
-        for root in [drawn, loss.empirical_root(lin.outputs(), &y).unwrap()] {
+        for root in [
+            drawn,
+            loss.gradient(lin.outputs(), &y).unwrap().unsqueeze(3),
+        ] {
             let full = full(&lin, &root);
             let diag = diag(&lin, &root);
             let ekfac = ekfac(&lin, &root);

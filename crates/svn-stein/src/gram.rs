@@ -110,7 +110,7 @@ pub struct KernelGram {
     particles: Array2<f64>,
     /// Whether the metric is the identity, so that `y_p − y_m = x_p − x_m`.
     identity: bool,
-    /// Mean of `x_pᵀ H_p x_p / d` over centred particles, where curvature is known.
+    /// See [`KernelGram::laplace_spread`].
     laplace_spread: Option<f64>,
     /// Scratch, `2 × d`.
     differences: Array2<f64>,
@@ -295,8 +295,9 @@ impl KernelGram {
         (self.centred.iter().map(|x| x * x).sum::<f64>() / self.centred.len().max(1) as f64).sqrt()
     }
 
-    /// Mean of `x_pᵀ H_p x_p / d` over the particles `x_p` from their mean, where curvature is known: about one where they
-    /// are spread like the normal density of that curvature, near zero where they have collapsed.
+    /// Mean of `x_pᵀ H_p x_p / d` over the particles `x_p` from their mean, where curvature is known (with the curvature metric of
+    /// `x_pᵀ M x_p / d`, with the mean curvature `M`): about one where they are spread like the normal density of that
+    /// curvature, near zero where they have collapsed.
     pub fn laplace_spread(&self) -> Option<f64> {
         self.laplace_spread
     }

@@ -75,7 +75,7 @@ pub mod target;
 pub use annealing::Annealing;
 pub use bandwidth::Bandwidth;
 pub use damping::Damping;
-pub use diagnostics::{effective_dimension, kernel_stein_discrepancy, maximum_mean_discrepancy};
+pub use diagnostics::{effective_dimension, kernel_stein_discrepancy};
 pub use error::SteinError;
 pub use field::{DensityEstimator, FieldNorms, svgd_into, wgd_into};
 pub use gram::{KernelGram, KernelSettings, KernelView, Metric};

@@ -62,7 +62,8 @@ pub struct Newton {
     pub coupling: Coupling,
     /// How the system is solved.
     pub solver: Solver,
-    /// Ridge, relative to the eigenvalues of `K²`.
+    /// Ridge, relative to the eigenvalues of `K²`. It shortens a step: one along which the particles move independently by
+    /// `1 / (1 + ridge)`. Particles that do not interact at all have none.
     pub ridge: f64,
     /// Largest step size.
     pub rate: Rate,

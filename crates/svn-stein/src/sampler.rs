@@ -8,14 +8,14 @@
 mod evaluate;
 mod newton;
 
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, Axis};
 
 use crate::diagnostics::{Summary, centre_into};
 use crate::error::SteinError;
 use crate::field::{FieldNorms, svgd_into, wgd_into};
 use crate::gram::{KernelGram, KernelSettings};
 use crate::info::{Info, KernelHealth};
-use crate::method::{Method, Newton, StepControl};
+use crate::method::{Lift, Method, Newton, StepControl};
 use crate::rate::Moments;
 use crate::slope::Slope;
 use crate::state::{State, check_particles, largest};
@@ -158,8 +158,8 @@ impl Sampler {
         let step_size = self.advance(state, &mut rejected);
         let gain = self.assess(state, target, &mut proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
-        state.step += 1;
         held(state)?;
+        state.step += 1;
         let ws = &mut self.workspace;
         // `alpha` is free by now.
         centre_into(state.anchor.view(), &mut ws.alpha);
@@ -324,9 +324,10 @@ impl Sampler {
 }
 
 impl Workspace {
-    /// Step control in force: noise of a batch or of the method would be taken for overshoot.
+    /// Step control in force: noise of a batch or of the method would be taken for overshoot, and a step lifted particle by
+    /// particle has another slope.
     fn control(&self, newton: &Newton, noise: bool) -> StepControl {
-        if noise || self.stochastic {
+        if noise || self.stochastic || newton.lift == Lift::Particle {
             StepControl::Fixed
         } else {
             newton.control
@@ -357,16 +358,18 @@ impl Workspace {
 /// Growth of the largest coordinate from which on particles count as lost.
 const LOST: f64 = 1e8;
 
-/// Whether the density holds all particles.
-fn held(state: &State) -> Result<(), SteinError> {
+/// Whether the density holds all particles; else all go back to where the step began.
+fn held(state: &mut State) -> Result<(), SteinError> {
     let bound = LOST * state.size;
-    let lost = |p: &usize| largest(state.particles.slice(s![*p..=*p, ..])) > bound;
-    match (0..state.particles.nrows()).find(lost) {
-        Some(particle) => Err(SteinError::Diverged {
-            particle,
-            size: largest(state.particles.slice(s![particle..=particle, ..])),
-            start: state.size,
-        }),
-        None => Ok(()),
-    }
+    let rows = state.particles.rows().into_iter();
+    let sizes: Vec<f64> = rows.map(|row| largest(row.insert_axis(Axis(0)))).collect();
+    let Some(particle) = sizes.iter().position(|size| *size > bound) else {
+        return Ok(());
+    };
+    state.particles.assign(&state.anchor);
+    Err(SteinError::Diverged {
+        particle,
+        size: sizes[particle],
+        start: state.size,
+    })
 }

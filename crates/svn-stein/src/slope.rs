@@ -4,19 +4,22 @@
 //! slope    s(ε) = −d/dε KL = Σ_m α_m·v_m        of the map φ ↦ φ + ε Σ_n k(φ_n, φ) α_n
 //! after    s₁ = Σ_m α_m·v'_m,  v' the field at the new particles, which the next step needs anyhow
 //! secant   ε* = ε s₀ / (s₀ − s₁)                where the quadratic model of the KL has its minimum
-//! scale    τ ← min(1, max(τ/4, min(ε*/ε_t, 1.05 τ)))       step ε_t τ
+//! next     ε ← min(ε_t, max(ε/4, min(ε*, 1.05 ε)))         ε_t the rate, back-off after rejected steps included
 //! ```
 //!
 //! The blocks of the Hessian that are kept do not hold all curvature of the KL divergence: on a normal density with a
 //! kernel that sees many neighbours the full step overshoots for every coupling and never settles. One inner product a
 //! step tells. The scale falls at once and grows slowly, so that no mode of the repulsion is left at the edge.
 //!
+//! The slope is that of a map of the kernel on all coordinates: where a step is lifted particle by particle it does not
+//! apply, and with Newton steps on some coordinates alone it sees what the others did as well.
+//!
 //! It needs the same density before and after: with minibatches the noise of the next one would be taken for overshoot.
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
-/// Smallest scale: below it a step does nothing.
+/// Smallest fraction of the rate: below it a step does nothing.
 const SMALLEST: f64 = 1e-6;
 /// Largest growth of the scale in a step.
 const GROWTH: f64 = 1.05;
@@ -25,9 +28,9 @@ const GROWTH: f64 = 1.05;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Slope {
-    /// Fraction `τ` of the rate that is taken.
-    scale: f64,
-    /// `α` and `s₀`; none before the first step.
+    /// Length `ε` of the last step; infinite before the first.
+    length: f64,
+    /// `α` and `s₀` of that step.
     last: Option<(Array2<f64>, f64)>,
 }
 
@@ -35,13 +38,13 @@ impl Slope {
     /// Before the first step.
     pub(crate) fn new() -> Self {
         Self {
-            scale: 1.0,
+            length: f64::MAX,
             last: None,
         }
     }
 
-    /// `τ` for a step in `field`, the field at the present particles.
-    pub(crate) fn scale(&mut self, field: ArrayView2<'_, f64>) -> f64 {
+    /// `ε` of a step in `field`, the field at the present particles, that is at most `rate` long.
+    pub(crate) fn length(&mut self, field: ArrayView2<'_, f64>, rate: f64) -> f64 {
         if let Some((alpha, before)) = self.last.take()
             && alpha.dim() == field.dim()
         {
@@ -52,10 +55,10 @@ impl Slope {
             } else {
                 f64::INFINITY
             };
-            let factor = secant.clamp(0.25, GROWTH);
-            self.scale = (self.scale * factor).clamp(SMALLEST, 1.0);
+            self.length *= secant.clamp(0.25, GROWTH);
         }
-        self.scale
+        self.length = self.length.clamp(SMALLEST * rate, rate);
+        self.length
     }
 
     /// A step in `field` with this solution was taken.

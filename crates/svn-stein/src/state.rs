@@ -51,24 +51,6 @@ impl State {
         self.seed
     }
 
-    /// Put the particles elsewhere, for instance back to the best validation checkpoint. The memory of the method stays.
-    ///
-    /// # Errors
-    /// [`SteinError::Shape`] if the shape differs, [`SteinError::NonFinite`] naming the particle.
-    pub fn replace_particles(&mut self, particles: ArrayView2<'_, f64>) -> Result<(), SteinError> {
-        if particles.dim() != self.particles.dim() {
-            return Err(SteinError::Shape {
-                what: "particles",
-                found: particles.shape().to_vec(),
-                expected: self.particles.shape().to_vec(),
-            });
-        }
-        check_particles(particles)?;
-        self.particles.assign(&particles);
-        self.anchor.assign(&particles);
-        Ok(())
-    }
-
     /// Put particle `p` back to where the last step began; false if it is there already.
     pub(crate) fn roll_back(&mut self, p: usize) -> bool {
         if p >= self.particles.nrows() || self.particles.row(p) == self.anchor.row(p) {

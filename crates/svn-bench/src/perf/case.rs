@@ -25,7 +25,11 @@ pub(super) struct Case {
 impl Case {
     /// Whether steps differ by design, so that their mean says what a step costs.
     pub(super) fn is_lazy(&self) -> bool {
-        self.curvature.every > 1 || self.curvature.family == CurvatureFamily::Kfac
+        self.curvature.every > 1
+            || matches!(
+                self.curvature.family,
+                CurvatureFamily::Kfac | CurvatureFamily::Ekfac
+            )
     }
 
     /// The same with `change`, named by `suffix`.

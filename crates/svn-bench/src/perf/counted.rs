@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
 use svn_linalg::{Factor, FactorError, LinearOperator, ParticleOperators, SelfAdjoint};
 use svn_models::stein::{
     Curved, KernelGram, Method, Score, Scratch, SteinError, SvnSystem, svgd_into,
@@ -104,6 +104,16 @@ impl ParticleOperators for Counted<'_> {
 
     fn factor_size(&self) -> usize {
         self.inner.factor_size()
+    }
+
+    fn factor_sum(
+        &self,
+        weights: ArrayView1<'_, f64>,
+        damping: f64,
+    ) -> Option<Result<Box<dyn Factor + '_>, FactorError>> {
+        let factor = self.inner.factor_sum(weights, damping)?;
+        self.factors.fetch_add(1, Ordering::Relaxed);
+        Some(factor)
     }
 }
 

@@ -94,10 +94,6 @@ impl ParticleOperators for KroneckerCurvature {
 
     /// The bases are there already: a factor is elementwise.
     fn factor_size(&self) -> usize {
-        let sides = self.subject.blocks().iter();
-        sides
-            .map(|block| block.outputs.max(block.homogeneous_fan_in()))
-            .max()
-            .unwrap_or(0)
+        1
     }
 }

@@ -45,6 +45,12 @@ struct LayerRows {
 }
 
 impl LayeredRows {
+    /// Whether every layer of `linear` has one position a sample.
+    pub fn fits(linear: &Linearization) -> bool {
+        let blocks = linear.subject().blocks();
+        blocks.iter().all(|block| block.positions() == 1)
+    }
+
     /// Room for `slots` batches of up to `slot_rows` rows of what `linear` has, or none if a layer has several positions per
     /// sample (convolutions): there a row is a sum of products and has no such form.
     pub fn new(linear: &Linearization, slots: usize, slot_rows: usize) -> Option<Self> {
@@ -63,15 +69,12 @@ impl LayeredRows {
             }
         };
         let blocks = linear.subject().blocks();
-        blocks
-            .iter()
-            .all(|block| block.positions() == 1)
-            .then(|| Self {
-                layers: blocks.iter().map(layer).collect(),
-                gram: Array3::zeros((particles, rows, rows)),
-                slot_rows,
-                dim: linear.dim(),
-            })
+        Self::fits(linear).then(|| Self {
+            layers: blocks.iter().map(layer).collect(),
+            gram: Array3::zeros((particles, rows, rows)),
+            slot_rows,
+            dim: linear.dim(),
+        })
     }
 
     /// Products of the slot's rows with all rows; those within the slot once, and mirrored.
@@ -168,7 +171,11 @@ impl BatchSlots for LayeredRows {
 
     /// The inner products are computed anew in the order of writing.
     fn set_arrays(&mut self, arrays: Vec<ArrayD<f64>>, written: &[usize]) -> Result<()> {
-        check_shapes(&arrays, &self.arrays())?;
+        let layers = self.layers.iter();
+        check_shapes(
+            &arrays,
+            layers.flat_map(|layer| [layer.inputs.shape(), layer.cotangents.shape()]),
+        )?;
         let mut parts = arrays.into_iter();
         for layer in &mut self.layers {
             for part in [&mut layer.inputs, &mut layer.cotangents] {

@@ -13,9 +13,8 @@
 //! | categorical | logits, `p = softmax f` | `diag(√p) − p √pᵀ` |
 //! | Bernoulli | logits, `p = 1/(1 + e⁻ᶠ)` | `diag(√(p(1 − p)))` |
 //!
-//! Three matrices in common use differ only in the columns that take the place of `S`:
-//! [`Loss::root`] (exact), [`Loss::monte_carlo_root`] (gradients at drawn targets) and [`Loss::empirical_root`]
-//! (gradients at the observed targets; not an approximation of the other two, see Kunstner et al.).
+//! [`Loss::root`] is exact, [`Loss::monte_carlo_root`] has gradients at drawn targets for columns and the same expectation.
+//! Gradients at the observed targets, the empirical Fisher, approximate neither (Kunstner et al.) and are not offered.
 //!
 //! # References
 //! - J. Martens, *New insights and perspectives on the natural gradient method*, JMLR 2020.
@@ -110,13 +109,6 @@ impl Loss {
             }
             Self::Bernoulli => Ok(outputs.f_sigmoid()?.f_sub(targets)?),
         })
-    }
-
-    /// `∇_f ℓ` at the observed targets as the single column of a root: the empirical Fisher.
-    ///
-    /// Shapes and errors as for [`Loss::gradient`]; result: `N × b × c × 1`.
-    pub fn empirical_root(&self, outputs: &Tensor, targets: &Tensor) -> Result<Tensor> {
-        Ok(self.gradient(outputs, targets)?.f_unsqueeze(3)?)
     }
 
     /// Checks the outputs and returns `c`.

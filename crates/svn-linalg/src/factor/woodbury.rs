@@ -26,20 +26,21 @@ impl Woodbury {
         Self { small: None }
     }
 
-    /// Factor `I + T`; the lower triangle of `T` is read.
+    /// Factor `I + T` of a symmetric `T`.
     ///
     /// # Shapes
     /// `t`: `R × R`, which may be empty.
     ///
     /// # Errors
-    /// [`FactorError::NotPositiveDefinite`] for a matrix that no rounding explains, NaN included.
+    /// [`FactorError::NotPositiveDefinite`] for a matrix that no rounding explains, [`FactorError::Input`] for one that is not
+    /// finite or not symmetric.
     pub fn new(t: Array2<f64>) -> Result<Self, FactorError> {
         if t.is_empty() {
             return Ok(Self::none());
         }
         let mut matrix = t;
         matrix.diag_mut().mapv_inplace(|x| x + 1.0);
-        // A copy only where the plain factor fails, which is next to never.
+        // The plain factor takes a copy; with a jitter it is tried again where that fails, which is next to never.
         let small = match Cholesky::factorize_owned(matrix.clone()) {
             Ok(small) => small,
             Err(_) => Cholesky::factorize(matrix.view(), &CholeskyParams::default())?,

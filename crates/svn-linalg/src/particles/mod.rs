@@ -87,18 +87,25 @@ pub trait ParticleOperators: Debug + Send + Sync {
     /// Curvature of some coordinates alone, ascending: the principal minors.
     fn restrict(&self, coordinates: &[usize]) -> Box<dyn ParticleOperators + '_> {
         let side = coordinates.len();
-        let mut select = Array2::zeros((self.dim(), side));
-        for (column, &i) in coordinates.iter().enumerate() {
-            select[(i, column)] = 1.0;
-        }
-        let mut product = Array2::zeros(select.raw_dim());
         let mut minors = Array3::zeros((self.particles(), side, side));
-        for (p, mut minor) in minors.outer_iter_mut().enumerate() {
-            self.operator(p)
-                .apply_into(select.view(), product.view_mut());
-            minor.assign(&product.select(Axis(0), coordinates));
+        // A few columns at a time: all of them are as many numbers as the matrices have rows.
+        for first in (0..side).step_by(64) {
+            let columns = &coordinates[first..(first + 64).min(side)];
+            let mut select = Array2::zeros((self.dim(), columns.len()));
+            for (column, &i) in columns.iter().enumerate() {
+                select[(i, column)] = 1.0;
+            }
+            let mut product = Array2::zeros(select.raw_dim());
+            for (p, mut minor) in minors.outer_iter_mut().enumerate() {
+                self.operator(p)
+                    .apply_into(select.view(), product.view_mut());
+                minor
+                    .slice_mut(s![.., first..first + columns.len()])
+                    .assign(&product.select(Axis(0), coordinates));
+            }
         }
-        Box::new(DenseMatrices::new(minors))
+        // Minors of what is checked itself.
+        Box::new(DenseMatrices::trusted(minors))
     }
 
     /// `out = (H_p + damping · I) x` for the `k` *rows* of `x`.

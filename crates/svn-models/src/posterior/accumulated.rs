@@ -166,27 +166,31 @@ fn rows(
     {
         return Ok(Box::new(matrix));
     }
-    if let Some(rows) = LayeredRows::new(linear, slots, slot_rows) {
-        return Ok(Box::new(rows));
-    }
     let particles = linear.particles();
-    let bytes = [particles, count, dim]
-        .iter()
-        .fold(size_of::<f64>(), |product, side| {
-            product.saturating_mul(*side)
-        });
-    if bytes > LARGEST_ROWS {
-        return Err(ModelError::setting(
+    let check = |side: usize, what: &str| {
+        let product = particles.saturating_mul(count).saturating_mul(side);
+        let bytes = product.saturating_mul(size_of::<f64>());
+        if bytes <= LARGEST_ROWS {
+            return Ok(());
+        }
+        Err(ModelError::setting(
             "curvature family",
             format!(
-                "full, whose {particles} particles × {count} rows × {dim} parameters take {} GiB",
+                "full, whose {particles} particles × {count} rows × {side} {what} take {} GiB",
                 bytes >> 30
             ),
             &format!(
                 "diag, kfac or ekfac, a sampled root, the last layer or fewer accumulated batches: rows of at most {} GiB",
                 LARGEST_ROWS >> 30
             ),
-        ));
+        ))
+    };
+    if LayeredRows::fits(linear) {
+        check(count, "products with each other")?;
+        if let Some(rows) = LayeredRows::new(linear, slots, slot_rows) {
+            return Ok(Box::new(rows));
+        }
     }
+    check(dim, "parameters")?;
     Ok(Box::new(WrittenRows::new(linear, slots, slot_rows)))
 }

@@ -28,8 +28,8 @@ pub(super) struct MovingAverage<A: Accumulate> {
     rows: usize,
     /// Whether the curvature is made anew at each step, for families that have nothing to decompose.
     eager: bool,
-    /// The curvature in use and the sums that it was made of.
-    latest: Option<(A::Curvature, A)>,
+    /// The curvature in use and, unless eager, the sums that it was made of.
+    latest: Option<(A::Curvature, Option<A>)>,
     behind: usize,
 }
 
@@ -47,23 +47,27 @@ impl<A: Accumulate> MovingAverage<A> {
         })
     }
 
-    /// The curvature of the sums, and a copy of them.
-    fn finish(&self) -> Result<(A::Curvature, A), ModelError> {
-        let sums = self.with_batch.try_clone()?;
-        let curvature = sums.try_clone()?.finish_for(self.rows as f64)?;
+    /// The curvature of the sums, and a copy of them where a checkpoint will want it.
+    fn finish(&self) -> Result<(A::Curvature, Option<A>), ModelError> {
+        let curvature = self.with_batch.try_clone()?.finish_for(self.rows as f64)?;
+        let sums = match self.eager {
+            true => None,
+            false => Some(self.with_batch.try_clone()?),
+        };
         Ok((curvature, sums))
     }
 
     /// The sums, the current batch among them, and those that the curvature in use was made of.
     fn sums(&self) -> Result<Vec<AccumulatedSums>, ModelError> {
-        let made_of = self.latest.as_ref().filter(|_| !self.eager);
-        let all = [Some(&self.with_batch), made_of.map(|(_, sums)| sums)];
+        let made_of = self.latest.as_ref().and_then(|(_, sums)| sums.as_ref());
+        let all = [Some(&self.with_batch), made_of];
         let all = all.into_iter().flatten();
         Ok(all.map(A::sums).collect::<Result<_, _>>()?)
     }
 
     fn set_sums(&mut self, sums: &[AccumulatedSums]) -> Result<(), ModelError> {
-        let Some((with_batch, made_of)) = sums.split_first() else {
+        let Some((with_batch, made_of)) = sums.split_first().filter(|(_, rest)| rest.len() < 2)
+        else {
             return Err(other_settings());
         };
         if let Some(made_of) = made_of.first() {

@@ -40,6 +40,12 @@ impl RingOrder {
             .collect()
     }
 
+    /// Whether this is a possible order of a ring like the other.
+    pub(super) fn fits(&self, other: &Self) -> bool {
+        let slots = other.slots();
+        self.slots() == slots && self.current < slots && (1..=slots).contains(&self.filled)
+    }
+
     /// Rows that the current slot holds from now on.
     pub(super) fn set_rows(&mut self, rows: usize) {
         self.rows[self.current] = rows;

@@ -75,7 +75,8 @@ impl Collect for Ring {
     fn restore(&mut self, saved: SavedCollector) -> Result<(), ModelError> {
         let Some(order) = saved
             .ring
-            .filter(|ring| ring.slots() == self.order.slots() && ring.current < ring.slots())
+            .filter(|ring| ring.fits(&self.order))
+            .filter(|_| saved.sums.is_empty())
         else {
             return Err(other_settings());
         };

@@ -130,7 +130,8 @@ impl Posterior {
     }
 
     /// Age in steps of the curvature in use: of the oldest rows for `Full`, of the newest batch in the moving average for
-    /// `Diag` and `Kfac` (above 0 where `every` or `refresh` lets batches pass). None if no curvature was asked for.
+    /// `Diag`, `Kfac` and `Ekfac` (above 0 where `every` or `refresh` lets batches pass; the eigenbases of `Ekfac` may be
+    /// older). None if no curvature was asked for.
     pub fn curvature_age(&self) -> Option<usize> {
         self.accumulated.as_ref().map(Accumulated::age)
     }

@@ -199,19 +199,15 @@ fn solve(
         state.damping = raised;
         attempt += 1;
     };
-    let earned = match control {
-        StepControl::Slope => {
-            let earned = state.slope.scale(direction.view());
-            state.slope.keep(alpha, direction.view());
-            earned
-        }
-        StepControl::Fixed => 1.0,
-    };
+    let mut rate = newton.rate.at(state.step) * state.backoff;
+    if control == StepControl::Slope {
+        rate = state.slope.length(direction.view(), rate);
+        state.slope.keep(alpha, direction.view());
+    }
     match newton.lift {
         Lift::Kernel => general_mat_mul(1.0, &kernel.kernel, alpha, 0.0, direction),
         Lift::Particle => direction.assign(alpha),
     }
-    let rate = newton.rate.at(state.step) * state.backoff * earned;
     let mut change = quadratic(curvature, direction.view());
     let trust_scale = trust_scales(newton.trust_region, rate, change.view());
     for (mut row, &scale) in direction.rows_mut().into_iter().zip(&trust_scale) {

@@ -23,7 +23,7 @@ impl<'s> Factors<'s> {
         let n = system.shape().0;
         let (curvature, damping) = (system.curvature, system.damping);
         let size = curvature.factor_size();
-        let work = n * size.saturating_pow(3) / 6;
+        let work = n.saturating_mul(size.saturating_pow(3)) / 6;
         let singular =
             |p: usize, error: FactorError| system.singular(size, format!("particle {p}: {error}"));
         if let Some(low) = curvature.low_rank().filter(|low| low.is_flat()) {

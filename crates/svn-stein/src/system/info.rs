@@ -31,11 +31,11 @@ pub enum SolveRoute {
 pub enum SolveStatus {
     /// To working precision or to the tolerance asked for.
     Solved,
-    /// The iteration limit came first; the iterate is used as it is.
+    /// The iteration limit came first; a step is taken from the iterate only near the solution.
     IterationLimit,
-    /// A direction of negative curvature was met; the iterate before it is used.
+    /// A direction of negative curvature was met; the iterate is that before it.
     NegativeCurvature,
-    /// The iteration broke down; the iterate before it is used.
+    /// The iteration broke down, or a factor did; the iterate is the last good one.
     Breakdown,
 }
 
@@ -50,7 +50,7 @@ pub struct SolveInfo {
     pub iterations: usize,
     /// `‖v − A α‖ / ‖v‖` (zero for `v = 0`).
     pub relative_residual: f64,
-    /// Size of the largest matrix factorised; zero for iterative solvers.
+    /// Size of the largest matrix factorised; zero for iterations without a preconditioner.
     pub size: usize,
 }
 

@@ -1,7 +1,7 @@
 //! Matrix-free solves: `N` curvature products an iteration.
 //!
 //! CG for the PSD couplings; MINRES for `exact`, which is often indefinite. What the iteration met is reported, never
-//! thrown away; the iterate is used as it is, as a truncated Newton method does.
+//! thrown away; a step is taken from the iterate only where its residual is small, as inexact Newton methods do.
 
 use std::cell::RefCell;
 

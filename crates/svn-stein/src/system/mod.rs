@@ -62,9 +62,11 @@ const SINGULAR_KERNEL: &str =
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Solver {
-    /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`].
+    /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`], or CG or MINRES where even the factors
+    /// are too large.
     Auto,
-    /// To working precision, through one factor of `H_p + λ I` a particle (block-diagonal coupling: one of each block).
+    /// To working precision, through one factor of `H_p + λ I` a particle (block-diagonal coupling: one of each block), or
+    /// through the whole matrix where that takes less: many particles of few coordinates.
     Direct,
     /// Dense assembly of the `N d × N d` matrix; for small `d`.
     Dense,
@@ -171,8 +173,11 @@ impl<'a> SvnSystem<'a> {
             curvature,
             coupling,
             damping,
-            // Signs are kept: without a ridge this is K, which rounding may make slightly indefinite.
-            roots: eigen.values().mapv(|x| (x * x + ridge).sqrt().copysign(x)),
+            // Without a ridge this is K itself, which rounding may make slightly indefinite.
+            roots: eigen.values().mapv(|x| match ridge {
+                0.0 => x,
+                _ => (x * x + ridge).sqrt(),
+            }),
             vectors: eigen.vectors().to_owned(),
             mixing: Array2::zeros((0, 0)),
         };

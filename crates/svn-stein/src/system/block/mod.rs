@@ -4,9 +4,12 @@
 //! h_mm = Σ_p w_pm (H_p + λ I) + Z Zᵀ,    w_pm = K_pm² / N,    columns of Z: G_pm/√N
 //! ```
 //!
-//! Curvature with fewer rows than coordinates has a file of its own. With more particles than coordinates each block is a
-//! small matrix. Otherwise the sum is factored by the family, and the repulsion comes on top by Woodbury. A family that cannot factor a sum of several particles' matrices (Kronecker
-//! factors have no common eigenbasis) is preconditioned by its own matrix `(Σ_p w_pm)(H_m + λ I)` in its place.
+//! | where | way |
+//! |---|---|
+//! | rows of all particles together fewer than coordinates | their Gram matrix, see `low_rank` |
+//! | more particles than coordinates | each block as a small matrix |
+//! | else, if the family can factor the sum | that factor, the repulsion on top by Woodbury |
+//! | else (Kronecker factors have no common eigenbasis) | the same with `(Σ_p w_pm)(H_m + λ I)` for the sum, as a preconditioner |
 
 mod low_rank;
 
@@ -40,7 +43,9 @@ pub(super) fn blocks<'s>(system: &'s SvnSystem<'_>) -> Result<Blocks<'s>, SteinE
         return small(system);
     }
     let size = system.curvature.factor_size();
-    let blocks = for_each_particle(n, n * size.saturating_pow(3) / 3, |m| Block::new(system, m))?;
+    let blocks = for_each_particle(n, n.saturating_mul(size.saturating_pow(3)) / 3, |m| {
+        Block::new(system, m)
+    })?;
     Ok(Blocks {
         exact: blocks.iter().all(|block| block.exact),
         inverse: Box::new(PerParticle { blocks, size }),
