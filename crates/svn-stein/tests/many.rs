@@ -75,6 +75,38 @@ fn the_assembled_matrix_is_the_operator() {
     }
 }
 
+/// `K̃ = (K² + ridge · I)^½` has the positive root, also where rounding leaves null eigenvalues of `K` negative.
+#[test]
+fn the_ridged_kernel_matrix_is_positive() {
+    use ndarray_linalg::{Eigh, UPLO};
+    let (n, ridge) = (30, 1.0);
+    let x = normals(6, (n, 1));
+    let h = DiagonalMatrices::new(normals(7, (n, 1)).mapv(|v| 0.2 + v * v));
+    let mut gram = KernelGram::new(n, 1);
+    gram.update(&Newton::default().kernel, x.view(), Some(&h))
+        .unwrap();
+    // No repulsion: A = K̃ diag(h) K̃ / N.
+    let none = Array2::zeros((n, n));
+    let view = KernelView {
+        slope: none.view(),
+        ..gram.view()
+    };
+    let (values, vectors) = gram.kernel().to_owned().eigh(UPLO::Lower).unwrap();
+    assert!(values.iter().any(|v| v.abs() < 1e-12), "{values}");
+    let roots = values.mapv(|v| (v * v + ridge).sqrt());
+    let root = (&vectors * &roots).dot(&vectors.t());
+    let entries: Vec<f64> = (0..n)
+        .map(|p| svn_stein::linalg::ParticleOperators::diagonal(&h, p)[0])
+        .collect();
+    let expected = (&root * &ndarray::Array1::from(entries)).dot(&root) / n as f64;
+    let system = SvnSystem::new(view, &h, Coupling::Gram, 0.0, ridge).unwrap();
+    let found = system.assemble().unwrap();
+    for (a, b) in found.iter().zip(&expected) {
+        // Entries below 10, thirty products each, an eigendecomposition of norm 30 on either side.
+        assert!((a - b).abs() < 1e-12, "{a} {b}");
+    }
+}
+
 /// Differences are taken of the particles as given: a close pair repels wherever it is.
 #[test]
 fn close_pairs_far_away_repel() {
@@ -173,6 +205,12 @@ fn particles_that_run_away_end_the_run() {
     let mut target = Slope(Array2::zeros((0, 1)));
     let error = (0..1000).find_map(|_| sampler.step(&mut state, &mut target).err());
     let error = error.expect("it runs away");
+    // The last good positions are there to go on from.
+    assert!(
+        state.particles().iter().all(|x| x.abs() < 1e8),
+        "{}",
+        state.particles()
+    );
     assert!(matches!(error, SteinError::Diverged { .. }), "{error}");
     assert!(error.to_string().contains("trust region"), "{error}");
 }

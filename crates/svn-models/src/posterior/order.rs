@@ -75,4 +75,16 @@ mod tests {
         assert_eq!((ring.current, ring.filled, ring.weight(12)), (0, 2, 4.0));
         assert_eq!(ring.written(), [1, 0]);
     }
+
+    #[test]
+    fn an_impossible_order_does_not_fit() {
+        let ring = RingOrder::new(3);
+        assert!(ring.fits(&ring));
+        let other = RingOrder::new(2);
+        let (mut empty, mut full, mut beyond) = (ring.clone(), ring.clone(), ring.clone());
+        (empty.filled, full.filled, beyond.current) = (0, 4, 3);
+        for bad in [other, empty, full, beyond] {
+            assert!(!bad.fits(&ring), "{bad:?}");
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub use scratch::Scratch;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use svn_linalg::{ParticleOperators, SymmetricEigen};
+use svn_linalg::{ParticleOperators, SymmetricEigen, gram};
 
 use crate::curvature::validate;
 use crate::error::SteinError;
@@ -189,9 +189,13 @@ impl<'a> SvnSystem<'a> {
         Ok(system)
     }
 
-    /// A function of `K̃`.
+    /// A function of `K̃`, by half a product where it is positive.
     fn function(&self, f: impl Fn(f64) -> f64) -> Array2<f64> {
-        (&self.vectors * &self.roots.mapv(f)).dot(&self.vectors.t())
+        let values = self.roots.mapv(f);
+        if values.iter().all(|&x| x > 0.0) {
+            return gram(1.0, (&self.vectors * &values.mapv(f64::sqrt)).view());
+        }
+        (&self.vectors * &values).dot(&self.vectors.t())
     }
 
     /// A factorisation of size `size` that failed.
