@@ -85,6 +85,7 @@ fn every_method_and_curvature_trains_on_numbers_and_classes() {
                     Some(Hessian::Full),
                     Some(Hessian::Diag),
                     Some(Hessian::Kfac),
+                    Some(Hessian::Ekfac),
                 ]
             } else {
                 &[None]
