@@ -177,8 +177,8 @@ fn particles_represent_two_modes() {
     }
 }
 
-#[test]
-fn ssvn_samples_the_hybrid_rosenbrock() {
+/// Moments of one chain: means and variances of x and y, and their covariance.
+fn rosenbrock_chain(seed: u64) -> [f64; 5] {
     let settings = Newton {
         kernel: KernelSettings {
             metric: Metric::Curvature,
@@ -191,7 +191,7 @@ fn ssvn_samples_the_hybrid_rosenbrock() {
         ..Newton::plain()
     };
     let mut sampler = Sampler::new(Method::Ssvn(settings)).unwrap();
-    let mut state = sampler.init(normals(5, (20, 2)), 7).unwrap();
+    let mut state = sampler.init(normals(5 + seed, (20, 2)), 7 + seed).unwrap();
     let mut moments = [0.0; 5];
     let mut count = 0.0;
     let mut observe = |state: &mut State, info: &Info| {
@@ -216,17 +216,24 @@ fn ssvn_samples_the_hybrid_rosenbrock() {
     )
     .unwrap();
     let [x, y, xx, yy, xy] = moments.map(|m| m / count);
-    let found = [x, y, xx - x * x, yy - y * y, xy - x * y];
-    eprintln!("hybrid Rosenbrock: {found:?}");
-    // 20 particles over 5500 steps of correlation time about 2/ε = 40: some 2700 draws, fewer for the tail of y. Standard
-    // errors 0.02, 0.05, 0.03, 0.4, 0.1; the rest of the bounds is for the bias of a step of 0.05 and of
-    // the missing divergence.
+    [x, y, xx - x * x, yy - y * y, xy - x * y]
+}
+
+#[test]
+fn ssvn_samples_the_hybrid_rosenbrock() {
+    let chains: Vec<[f64; 5]> = (0..4).map(rosenbrock_chain).collect();
+    let found: [f64; 5] =
+        std::array::from_fn(|i| chains.iter().map(|chain| chain[i]).sum::<f64>() / 4.0);
+    eprintln!("hybrid Rosenbrock: {found:.3?}, of {chains:.3?}");
+    // Twenty chains, of ten seeds on two sets of BLAS kernels, scatter by 0.04, 0.12, 0.05, 1.05 and 0.24 (the tail of y is
+    // heavy) about a bias of 0.10, −0.10, −0.06, 1.0 and 0.23, that of a step of 0.05 and of the missing divergence. The
+    // bounds are the bias and four standard errors of a mean of four.
     for (name, found, expected, bound) in [
-        ("mean x", found[0], 1.0, 0.15),
-        ("mean y", found[1], 2.0, 0.4),
-        ("variance x", found[2], 1.0, 0.25),
-        ("variance y", found[3], 7.0, 2.0),
-        ("covariance", found[4], 2.0, 0.6),
+        ("mean x", found[0], 1.0, 0.18),
+        ("mean y", found[1], 2.0, 0.34),
+        ("variance x", found[2], 1.0, 0.16),
+        ("variance y", found[3], 7.0, 3.1),
+        ("covariance", found[4], 2.0, 0.71),
     ] {
         assert!(
             (found - expected).abs() < bound,
