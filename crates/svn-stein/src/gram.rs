@@ -41,6 +41,10 @@ impl Metric {
     }
 }
 
+/// Smallest squared distance of a pair, as a part of the largest, for which a product with all particles keeps ten digits
+/// of their difference.
+const SEPARATED: f64 = 1e-10;
+
 /// Coordinates up to which a distance is summed in place, without a call to BLAS.
 const SHORT: usize = 32;
 
@@ -112,6 +116,8 @@ pub struct KernelGram {
     identity: bool,
     /// See [`KernelGram::laplace_spread`].
     laplace_spread: Option<f64>,
+    /// Whether no pair is lost to rounding in a product with all particles at once.
+    separated: bool,
     /// Scratch, `2 × d`.
     differences: Array2<f64>,
     bandwidth: f64,
@@ -129,6 +135,7 @@ impl KernelGram {
             particles: Array2::zeros((particles, dim)),
             identity: true,
             laplace_spread: None,
+            separated: true,
             differences: Array2::zeros((2, dim)),
             bandwidth: 1.0,
             couples: false,
@@ -205,6 +212,12 @@ impl KernelGram {
                 self.slope[(m, p)] = q;
             }
         }
+        let pairs = || (0..n).flat_map(|p| (p + 1..n).map(move |m| (p, m)));
+        let closest = pairs()
+            .map(|pair| self.slope[pair])
+            .fold(f64::INFINITY, f64::min);
+        let farthest = pairs().map(|pair| self.slope[pair]).fold(0.0, f64::max);
+        self.separated = closest > SEPARATED * farthest;
         self.bandwidth = settings.bandwidth.evaluate(self.slope.view(), d);
         for p in 0..n {
             self.kernel[(p, p)] = 1.0;
@@ -304,26 +317,28 @@ impl KernelGram {
 
     /// `out_m = Σ_p G_pm = Σ_p g_pm (y_p − y_m)`: the unscaled repulsion.
     ///
-    /// Pair by pair, since a product with a Laplacian matrix loses close pairs that are far from the origin.
+    /// By a product with a Laplacian matrix, which loses close pairs that are far from the others: where there are such,
+    /// pair by pair.
     pub fn repulsion_into(&self, mut out: ArrayViewMut2<'_, f64>) {
+        if self.separated {
+            let mut laplacian = self.slope.clone();
+            for p in 0..self.particles() {
+                laplacian[(p, p)] = -self.slope.row(p).sum();
+            }
+            ndarray::linalg::general_mat_mul(1.0, &laplacian, &self.transformed, 0.0, &mut out);
+            return;
+        }
         let y = self.images();
         out.fill(0.0);
-        for p in 0..self.particles() {
-            for m in p + 1..self.particles() {
+        for (m, mut out) in out.rows_mut().into_iter().enumerate() {
+            for p in (0..self.particles()).filter(|&p| p != m) {
                 let g = self.slope[(p, m)];
-                if g == 0.0 {
-                    continue;
+                if g != 0.0 {
+                    Zip::from(&mut out)
+                        .and(y.row(p))
+                        .and(y.row(m))
+                        .for_each(|out, &y_p, &y_m| *out += g * (y_p - y_m));
                 }
-                let (mut upper, mut lower) = out.multi_slice_mut((s![p, ..], s![m, ..]));
-                Zip::from(&mut upper)
-                    .and(&mut lower)
-                    .and(y.row(p))
-                    .and(y.row(m))
-                    .for_each(|at_p, at_m, &y_p, &y_m| {
-                        let force = g * (y_p - y_m);
-                        *at_m += force;
-                        *at_p -= force;
-                    });
             }
         }
     }

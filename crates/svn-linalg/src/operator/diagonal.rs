@@ -40,6 +40,9 @@ impl Diagonal {
     }
 }
 
+/// Columns up to which a product goes column by column.
+const FEW: usize = 8;
+
 /// `out = diag(a) x`.
 pub(crate) fn diagonal_scale_into(
     a: ArrayView1<'_, f64>,
@@ -47,6 +50,16 @@ pub(crate) fn diagonal_scale_into(
     mut out: ArrayViewMut2<'_, f64>,
 ) {
     assert_shapes((a.len(), a.len()), &x, &out);
+    // Few columns are passed one by one, so that the inner loop is the long one.
+    if x.ncols() <= FEW {
+        for (mut out, x) in out.columns_mut().into_iter().zip(x.columns()) {
+            Zip::from(&mut out)
+                .and(&x)
+                .and(&a)
+                .for_each(|out, x, a| *out = a * x);
+        }
+        return;
+    }
     Zip::from(out.rows_mut())
         .and(x.rows())
         .and(a)

@@ -86,6 +86,11 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleOperators for DiagonalMatrices<S
         }
     }
 
+    fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
+        let terms = self.0.row(particle).into_iter().zip(x);
+        terms.map(|(&h, &x)| h * x * x).sum()
+    }
+
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let mean = self.mean_diagonal();
         Zip::from(out.rows_mut())

@@ -112,6 +112,15 @@ impl<T: ParticleOperators> ParticleOperators for Shifted<T> {
         out.zip_mut_with(&x, |o, &x| *o = self.weight * *o + shift * x);
     }
 
+    fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
+        self.weight * self.inner.quadratic(particle, x) + self.shift * x.dot(&x)
+    }
+
+    fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+        self.inner.multiply_mean_into(x, out.view_mut());
+        out.zip_mut_with(&x, |o, &x| *o = self.weight * *o + self.shift * x);
+    }
+
     fn check(&self) -> Result<(), MatrixFault> {
         check_settings(self.weight, self.shift)?;
         self.inner.check()
