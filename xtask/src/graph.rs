@@ -119,19 +119,7 @@ struct EdgeKind {
 
 /// `cargo xtask graph`.
 pub(crate) fn run(place: &Place) -> Result<ExitCode> {
-    let mut cargo = process::cargo(&place.root, false);
-    let output = cargo
-        .args(["metadata", "--format-version", "1"])
-        .output()
-        .context("cannot run cargo metadata")?;
-    if !output.status.success() {
-        bail!(
-            "cargo metadata failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    let metadata: Metadata = serde_json::from_slice(&output.stdout)
-        .context("cannot read the answer of cargo metadata")?;
+    let metadata: Metadata = process::cargo_metadata(&place.root, &[])?;
     let mut faults = graph_faults(&metadata);
     for rule in RULES {
         if let Some(package) = members(&metadata).find(|package| package.name == rule.name) {

@@ -6,7 +6,7 @@ use crate::failure::bad_input;
 use crate::paths::Place;
 use crate::setup::{self, OpenBlas};
 use crate::{process, test};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::process::ExitCode;
 
@@ -85,18 +85,7 @@ struct Target {
 
 /// Names of the integration tests of the numeric crates.
 fn integration_tests(place: &Place) -> Result<Vec<String>> {
-    let output = process::cargo(&place.root, false)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .context("cannot run cargo metadata")?;
-    if !output.status.success() {
-        bail!(
-            "cargo metadata failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-    }
-    let metadata: Metadata = serde_json::from_slice(&output.stdout)
-        .context("cannot read the answer of cargo metadata")?;
+    let metadata = process::cargo_metadata(&place.root, &["--no-deps"])?;
     Ok(tests_of(&metadata))
 }
 

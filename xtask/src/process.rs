@@ -1,6 +1,7 @@
 //! Running other programs: cargo above all, with the environment it would have on its own.
 
 use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
@@ -23,6 +24,22 @@ pub(crate) fn cargo(root: &Path, offline: bool) -> Command {
         command.env("CARGO_NET_OFFLINE", "true");
     }
     command
+}
+
+/// What `cargo metadata` says of the checkout in `root`, as far as `T` asks for it.
+pub(crate) fn cargo_metadata<T: DeserializeOwned>(root: &Path, arguments: &[&str]) -> Result<T> {
+    let output = cargo(root, false)
+        .args(["metadata", "--format-version", "1"])
+        .args(arguments)
+        .output()
+        .context("cannot run cargo metadata")?;
+    if !output.status.success() {
+        bail!(
+            "cargo metadata failed: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+    }
+    serde_json::from_slice(&output.stdout).context("cannot read the answer of cargo metadata")
 }
 
 /// The command line as one would type it.
