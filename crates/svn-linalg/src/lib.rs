@@ -3,6 +3,7 @@
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
 mod blas;
+pub mod dense;
 mod factor;
 mod gram;
 mod input;
