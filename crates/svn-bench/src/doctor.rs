@@ -1,4 +1,5 @@
-//! Numeric self-check of the native libraries in use: old OpenBLAS builds compute wrong results on some processors.
+//! Numeric self-check of the matrix routines in use: the project's own, and those of the native libraries that are built
+//! in, of which old OpenBLAS builds compute wrong results on some processors.
 //!
 //! ```text
 //! GEMM   ‖A B − (A B)_loops‖_max / (n ‖A‖_max ‖B‖_max)
@@ -9,10 +10,8 @@
 //! tensors for libtorch, in one process.
 
 use ndarray::{Array1, Array2};
-use ndarray_linalg::{Eigh, UPLO};
 use rand::{RngExt, SeedableRng, rngs::ChaCha12Rng};
-use svn_curvature::convert;
-use tch::{Device, Kind};
+use svn_linalg::{SymmetricEigen, dense};
 
 /// Order of the test matrices: large enough for the blocked kernels of every BLAS.
 const ORDER: usize = 200;
@@ -35,10 +34,10 @@ impl Check {
     }
 }
 
-/// All residuals, OpenBLAS first.
+/// All residuals, those of the project's own routines first.
 ///
 /// # Errors
-/// What either library reports of its own accord.
+/// What a library reports of its own accord.
 pub fn self_check() -> anyhow::Result<Vec<Check>> {
     let mut rng = ChaCha12Rng::seed_from_u64(1);
     let mut random =
@@ -47,31 +46,51 @@ pub fn self_check() -> anyhow::Result<Vec<Check>> {
     let symmetric = &a + &a.t();
     let reference = product_by_loops(&a, &b);
 
-    let (values, vectors) = symmetric.eigh(UPLO::Lower)?;
-    let tensor = |array: &Array2<f64>| convert::tensor_on(array.view(), Kind::Double, Device::Cpu);
-    let torch_product: Array2<f64> = convert::array(&tensor(&a)?.f_matmul(&tensor(&b)?)?)?;
-    let (torch_values, torch_vectors) = tensor(&symmetric)?.f_linalg_eigh("L")?;
-    let torch_values: Array1<f64> = convert::array(&torch_values)?;
-    let torch_vectors: Array2<f64> = convert::array(&torch_vectors)?;
+    let gemm = |name, product: Array2<f64>| Check {
+        name,
+        residual: largest(&(product - &reference)) / ORDER as f64,
+    };
+    let eigh = |name, values: Array1<f64>, vectors: Array2<f64>| Check {
+        name,
+        residual: eigen_residual(&symmetric, &values, &vectors),
+    };
+    let own = SymmetricEigen::factorize(symmetric.view())?;
+    let (values, vectors) = (own.values().to_owned(), own.vectors().to_owned());
+    let mut checks = vec![
+        gemm("own GEMM", dense::product(a.view(), b.view())),
+        eigh("own eigh", values, vectors),
+    ];
+    #[cfg(feature = "lapack")]
+    {
+        use ndarray_linalg::{Eigh, UPLO};
+        let (values, vectors) = symmetric.eigh(UPLO::Lower)?;
+        checks.push(gemm("OpenBLAS GEMM", a.dot(&b)));
+        checks.push(eigh("OpenBLAS eigh", values, vectors));
+    }
+    #[cfg(feature = "torch")]
+    {
+        let (values, vectors) = tensor(&symmetric)?.f_linalg_eigh("L")?;
+        let product = tensor(&a)?.f_matmul(&tensor(&b)?)?;
+        checks.push(gemm("libtorch GEMM", matrix(&product, ORDER)?));
+        let values = matrix(&values, 1)?.remove_axis(ndarray::Axis(1));
+        checks.push(eigh("libtorch eigh", values, matrix(&vectors, ORDER)?));
+    }
+    Ok(checks)
+}
 
-    Ok(vec![
-        Check {
-            name: "OpenBLAS GEMM",
-            residual: largest(&(a.dot(&b) - &reference)) / ORDER as f64,
-        },
-        Check {
-            name: "OpenBLAS eigh",
-            residual: eigen_residual(&symmetric, &values, &vectors),
-        },
-        Check {
-            name: "libtorch GEMM",
-            residual: largest(&(torch_product - &reference)) / ORDER as f64,
-        },
-        Check {
-            name: "libtorch eigh",
-            residual: eigen_residual(&symmetric, &torch_values, &torch_vectors),
-        },
-    ])
+#[cfg(feature = "torch")]
+fn tensor(matrix: &Array2<f64>) -> anyhow::Result<tch::Tensor> {
+    let values: Vec<f64> = matrix.iter().copied().collect();
+    Ok(tch::Tensor::f_from_slice(&values)?.f_view([ORDER as i64, -1])?)
+}
+
+/// A tensor of [`ORDER`] rows.
+#[cfg(feature = "torch")]
+fn matrix(tensor: &tch::Tensor, columns: usize) -> anyhow::Result<Array2<f64>> {
+    let mut values = vec![0.0; ORDER * columns];
+    let count = values.len();
+    tensor.f_contiguous()?.f_copy_data(&mut values, count)?;
+    Ok(Array2::from_shape_vec((ORDER, columns), values)?)
 }
 
 fn product_by_loops(a: &Array2<f64>, b: &Array2<f64>) -> Array2<f64> {
@@ -103,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn openblas_and_libtorch_agree_with_plain_loops_in_one_process() {
+    fn all_routines_agree_with_plain_loops_in_one_process() {
         for check in self_check().unwrap() {
             assert!(check.passed(), "{}: {:e}", check.name, check.residual);
         }

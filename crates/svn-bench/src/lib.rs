@@ -10,6 +10,7 @@ pub mod cli;
 pub mod data;
 pub mod doctor;
 pub mod experiment;
+mod libraries;
 pub mod metrics;
 pub mod perf;
 pub mod plot;

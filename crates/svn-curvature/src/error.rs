@@ -1,7 +1,8 @@
 //! What can go wrong between a network and its curvature, with the numbers inside.
 
 use svn_linalg::LayoutError;
-use tch::{Device, Kind, TchError};
+
+use crate::Device;
 
 /// Error of every fallible call of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +48,7 @@ pub enum CurvatureError {
         /// Shape per sample, of the inputs or the outputs.
         found: Vec<usize>,
     },
-    /// A tensor or array has the wrong shape.
+    /// An array has the wrong shape.
     #[error("{what} must have shape {expected}, found {found:?}")]
     Shape {
         /// Which argument.
@@ -55,27 +56,7 @@ pub enum CurvatureError {
         /// The shape expected, in words and numbers.
         expected: String,
         /// The shape found.
-        found: Vec<i64>,
-    },
-    /// A tensor has the wrong element type. Nothing is converted silently.
-    #[error("{what} must be of kind {expected}, found {found:?}")]
-    Kind {
-        /// Which argument.
-        what: &'static str,
-        /// The kind expected.
-        expected: String,
-        /// The kind found.
-        found: Kind,
-    },
-    /// A tensor lives on another device than the parameters.
-    #[error("{what} must be on {expected:?} like the parameters, found on {found:?}")]
-    Device {
-        /// Which argument.
-        what: &'static str,
-        /// Device of the parameters.
-        expected: Device,
-        /// Device found.
-        found: Device,
+        found: Vec<usize>,
     },
     /// NaN or infinity, found before anything was decomposed.
     #[error("{quantity} of particle {particle} not finite at layer {layer}")]
@@ -156,9 +137,48 @@ pub enum CurvatureError {
     /// The parameters have no layout, as when a layer has more of them than fit in memory.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// Something that only libtorch can do, in a build without it.
+    #[error("{what} needs libtorch, which is not built in; build with `--features torch`")]
+    TorchNotBuilt {
+        /// What was asked for.
+        what: String,
+    },
+    /// A network that the chosen backend cannot evaluate.
+    #[error("the native backend has no layer {layer}; take the backend torch, or auto")]
+    NotNative {
+        /// Index and name of the layer.
+        layer: String,
+    },
+    /// The native backend was asked for on another device than the CPU.
+    #[error("the native backend is on the CPU; for device {found} take the backend torch, or auto")]
+    NotOnCpu {
+        /// The device asked for.
+        found: Device,
+    },
+    /// A name that is none of a setting's.
+    #[error("{name} is {found}; expected {expected}")]
+    Setting {
+        /// Name of the setting.
+        name: &'static str,
+        /// The text found.
+        found: String,
+        /// The names there are.
+        expected: &'static str,
+    },
+    /// A CUDA device that is not there, or that this libtorch was built without.
+    #[error(
+        "device {asked} was asked for; libtorch finds {cuda_devices} CUDA devices here; ask for another, or for cpu or auto"
+    )]
+    NoSuchDevice {
+        /// The device asked for.
+        asked: Device,
+        /// Number of CUDA devices that can be used.
+        cuda_devices: usize,
+    },
     /// libtorch reported an error.
+    #[cfg(feature = "torch")]
     #[error("libtorch: {0}")]
-    Torch(#[from] TchError),
+    Torch(#[from] tch::TchError),
 }
 
 const SUPPORTED: &str =
@@ -167,8 +187,8 @@ const SUPPORTED: &str =
 /// Checks one shape against another, naming the argument.
 pub(crate) fn check_shape(
     what: &'static str,
-    found: &[i64],
-    expected: &[i64],
+    found: &[usize],
+    expected: &[usize],
     words: &str,
 ) -> crate::Result<()> {
     if found == expected {

@@ -1,7 +1,6 @@
 //! The layers a network is made of, and the shape each gives per sample.
 
 use serde::{Deserialize, Serialize};
-use tch::{TchError, Tensor};
 
 use crate::shape::saturating_product;
 use crate::{CurvatureError, Result};
@@ -130,27 +129,26 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The function's value.
-    pub(crate) fn value(self, z: &Tensor) -> std::result::Result<Tensor, TchError> {
+    /// Value and derivative at `z`.
+    pub(crate) fn value_and_slope(self, z: f64) -> (f64, f64) {
+        use std::f64::consts::{FRAC_1_SQRT_2, PI};
         match self {
-            Self::Relu => z.f_relu(),
-            Self::Tanh => z.f_tanh(),
-            Self::Sigmoid => z.f_sigmoid(),
-            Self::Gelu => z.f_gelu("none"),
-        }
-    }
-
-    /// The derivative at `z`, where the value is `y`.
-    pub(crate) fn derivative(
-        self,
-        z: &Tensor,
-        y: &Tensor,
-    ) -> std::result::Result<Tensor, TchError> {
-        match self {
-            Self::Relu => y.f_sign(),
-            Self::Tanh => Tensor::f_tanh_backward(&z.f_ones_like()?, y),
-            Self::Sigmoid => Tensor::f_sigmoid_backward(&z.f_ones_like()?, y),
-            Self::Gelu => z.f_gelu_backward(&z.f_ones_like()?, "none"),
+            Self::Relu if z > 0.0 => (z, 1.0),
+            // Not zero for NaN.
+            Self::Relu => (if z < 0.0 { 0.0 } else { z }, 0.0),
+            Self::Tanh => {
+                let y = z.tanh();
+                (y, 1.0 - y * y)
+            }
+            Self::Sigmoid => {
+                let y = 1.0 / (1.0 + (-z).exp());
+                (y, y * (1.0 - y))
+            }
+            Self::Gelu => {
+                let distribution = 0.5 * libm::erfc(-z * FRAC_1_SQRT_2);
+                let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+                (z * distribution, distribution + z * density)
+            }
         }
     }
 }
@@ -323,19 +321,6 @@ impl Window {
         Some([along(0)?, along(1)?])
     }
 
-    /// Rows and columns at the far ends that no window reaches.
-    pub(crate) fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
-        [0, 1].map(|axis| {
-            let room = self.padding[axis]
-                .saturating_mul(2)
-                .saturating_add(size[axis]);
-            let extent = self.dilation[axis]
-                .saturating_mul(self.kernel[axis] - 1)
-                .saturating_add(1);
-            room.saturating_sub(extent) % self.stride[axis]
-        })
-    }
-
     fn too_small(&self, label: &str, size: [usize; 2]) -> CurvatureError {
         CurvatureError::LayerInput {
             layer: label.into(),
@@ -359,9 +344,4 @@ fn positive(label: &str, setting: &'static str, values: &[usize]) -> Result<()> 
         });
     }
     Ok(())
-}
-
-/// `[a, b]` as libtorch's integers.
-pub(crate) fn pair(values: [usize; 2]) -> [i64; 2] {
-    values.map(|v| v as i64)
 }

@@ -8,15 +8,12 @@
 //! One matrix product a batch: `½ O (O + 1) · K'² · b` multiplications, where the product of the rows takes
 //! `(O K')² · b k`, for ten classes eighteen times as many.
 
-use ndarray::{Array3, Array4, ArrayD, ArrayViewMut2, s};
-use svn_linalg::{DenseMatrices, ParticleOperators, Shifted};
-use tch::{Kind, Tensor};
+use ndarray::{Array2, Array3, Array4, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
+use svn_linalg::{DenseMatrices, ParticleOperators, Shifted, dense};
 
-use crate::affine::AffineBlock;
-use crate::moments::homogeneous;
+use crate::linearized::{check_layer_finite, homogeneous};
 use crate::slots::{BatchSlots, check_shapes, fixed};
-use crate::subject::check_layer_finite;
-use crate::{CurvatureError, Linearization, Result, convert};
+use crate::{CurvatureError, Linearized, Result};
 
 /// `H` of the last batches for each of `N` particles, one slot a batch. Unwritten slots are zero.
 #[derive(Debug, Clone)]
@@ -31,8 +28,8 @@ pub struct LayerGgn {
 
 impl LayerGgn {
     /// Room for `slots` batches of what `linear` has, or none unless that is one affine layer with one position a sample,
-    /// as after [`Linearization::last_layer`].
-    pub fn new(linear: &Linearization, slots: usize) -> Option<Self> {
+    /// as after [`Linearized::last_layer`].
+    pub fn new(linear: &dyn Linearized, slots: usize) -> Option<Self> {
         let [block] = linear.subject().blocks() else {
             return None;
         };
@@ -99,7 +96,12 @@ impl LayerGgn {
 }
 
 impl BatchSlots for LayerGgn {
-    fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
+    fn write(
+        &mut self,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
+        slot: usize,
+    ) -> Result<()> {
         linear.check_root(root)?;
         let slots = self.slots.len();
         let Some(target) = self.slots.get_mut(slot) else {
@@ -109,12 +111,16 @@ impl BatchSlots for LayerGgn {
                 found: slot.min(slots) as f64,
             });
         };
-        tch::no_grad(|| {
-            linear.pull_back(root, |_, block, a, delta| {
-                let sum = pair_moments(block, a, delta)?;
-                check_layer_finite("curvature", block, &sum)?;
-                convert::copy_into(&sum, target.view_mut())
-            })
+        let block = &linear.subject().blocks()[0];
+        linear.visit_layers(root, &mut |_, p, a, delta| {
+            let a = homogeneous(a, block);
+            let sums = pair_moments(a.view(), delta);
+            check_layer_finite("curvature", block, p, sums.view())?;
+            let shape = target.index_axis(Axis(0), p).raw_dim();
+            if let Ok(sums) = sums.into_shape_with_order(shape) {
+                target.index_axis_mut(Axis(0), p).assign(&sums);
+            }
+            Ok(())
         })?;
         self.update_matrices();
         Ok(())
@@ -139,31 +145,25 @@ impl BatchSlots for LayerGgn {
     }
 }
 
-/// `Ãᵀ diag(Λ_·oo') Ã` for the pairs `o ≤ o'`, row by row: `N × pairs × K' × K'`.
-fn pair_moments(block: &AffineBlock, a: &Tensor, delta: &Tensor) -> Result<Tensor> {
-    let (n, b, k, _, o) = delta.size5()?;
-    let inputs = if block.has_bias() {
-        homogeneous(a)?
-    } else {
-        a.shallow_clone()
-    };
-    let width = inputs.size()[2];
-    let delta = delta.f_view([n * b, k, o])?;
-    let lambda = delta
-        .f_transpose(1, 2)?
-        .f_bmm(&delta)?
-        .f_view([n, b, o * o])?;
-    let pairs: Vec<i64> = (0..o)
-        .flat_map(|p| (p..o).map(move |q| p * o + q))
-        .collect();
-    let index = Tensor::f_from_slice(&pairs)?.f_to(delta.device())?;
-    let weights = lambda.f_index_select(2, &index)?.f_unsqueeze(3)?;
-    let weighted = weights.f_mul(&inputs.f_unsqueeze(2)?)?.f_flatten(2, 3)?;
-    Ok(weighted
-        .f_transpose(1, 2)?
-        .f_bmm(&inputs.f_expand([n, -1, -1], false)?)?
-        .f_view([n, pairs.len() as i64, width, width])?
-        .f_to_kind(Kind::Double)?)
+/// `Ãᵀ diag(Λ_·oo') Ã` for the pairs `o ≤ o'`, row by row and below each other: `pairs·K' × K'`.
+fn pair_moments(a: ArrayView2<'_, f64>, delta: ArrayView2<'_, f64>) -> Array2<f64> {
+    let ((samples, width), outputs) = (a.dim(), delta.ncols());
+    let columns = delta.nrows() / samples.max(1);
+    let pairs = outputs * (outputs + 1) / 2;
+    let mut weighted = Array2::zeros((samples, pairs * width));
+    for (i, mut weighted) in weighted.outer_iter_mut().enumerate() {
+        let delta = delta.slice(s![i * columns..(i + 1) * columns, ..]);
+        let mut parts = weighted.exact_chunks_mut(width).into_iter();
+        for o in 0..outputs {
+            for q in o..outputs {
+                let lambda = dense::dot(delta.column(o), delta.column(q));
+                if let Some(mut part) = parts.next() {
+                    part.zip_mut_with(&a.row(i), |part, a| *part = lambda * a);
+                }
+            }
+        }
+    }
+    dense::product(weighted.t(), a)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Per-sample Jacobians of small networks on libtorch, for all particles of an ensemble at once, and from them curvature.
+//! Per-sample Jacobians of small networks, for all particles of an ensemble at once, and from them curvature.
 //!
 //! ```text
 //! H_p = Σ_i J_iᵀ S_i S_iᵀ J_i        J_i = ∂f(φ_p, x_i)/∂φ_p,  S_i S_iᵀ = Fisher information of the outputs
@@ -8,11 +8,11 @@
 //! |---|---|---|
 //! | `φ` | `N × d` | parameters of `N` particles, [`Sequential::layout`] names the columns |
 //! | `x` | `b × …` | samples, the same for all particles |
-//! | `f` | `N × b × c` | outputs, [`Linearization::outputs`] |
+//! | `f` | `N × b × c` | outputs, [`Linearized::outputs`] |
 //! | `S` | `N × b × c × k` | root of the loss's curvature, [`Loss::root`] and its stochastic kin |
-//! | `S_iᵀ J_i` | `N × bk × d` | [`Linearization::rows`] |
+//! | `S_iᵀ J_i` | `N × bk × d` | [`Linearized::rows_into`] |
 //!
-//! The way is always the same: [`Sequential::linearize`] a batch, take a root from a [`Loss`], and give both to what keeps
+//! The way is always the same: [`Samples::linearize`] a batch, take a root from a [`Loss`], and give both to what keeps
 //! the curvature: a store of recent batches ([`BatchSlots`]: [`LayeredRows`], [`WrittenRows`], [`LayerGgn`]; exact) or a sum
 //! of moments ([`Accumulate`]: [`DiagAccumulator`], [`KfacAccumulator`], [`EkfacAccumulator`]). Out come
 //! [`ParticleOperators`](svn_linalg::ParticleOperators), the contract of `svn-linalg`.
@@ -21,24 +21,27 @@
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
-mod affine;
-pub mod convert;
+mod backend;
+mod block;
 mod error;
 mod family;
+mod finite;
 mod layer;
 mod layer_ggn;
 mod layer_text;
 mod layered_rows;
-mod linearization;
+mod linearized;
 mod loss;
-mod moments;
+mod native;
 mod network;
 mod shape;
 mod slots;
 mod subject;
-mod tape;
+#[cfg(feature = "torch")]
+mod torch;
 mod written_rows;
 
+pub use backend::{Backend, BackendKind, Device, Precision, Samples, set_torch_threads};
 pub use error::CurvatureError;
 pub use family::{
     Accumulate, AccumulatedSums, Diag, DiagAccumulator, EkfacAccumulator, Homogeneous,
@@ -47,10 +50,11 @@ pub use family::{
 pub use layer::{Activation, Conv2d, Layer, Pool2d};
 pub use layer_ggn::LayerGgn;
 pub use layered_rows::LayeredRows;
-pub use linearization::Linearization;
+pub use linearized::{LayerBases, LayerMoments, LayerVisitor, Linearized};
 pub use loss::Loss;
 pub use network::Sequential;
 pub use slots::BatchSlots;
+pub use subject::Subject;
 pub use svn_linalg::ParameterLayout;
 pub use written_rows::WrittenRows;
 

@@ -12,19 +12,23 @@
 
 use std::fmt::Debug;
 
-use ndarray::{Array, ArrayD, Dimension};
+use ndarray::{Array, ArrayD, ArrayView4, Dimension};
 use svn_linalg::ParticleOperators;
-use tch::Tensor;
 
-use crate::{CurvatureError, Linearization, Result};
+use crate::{CurvatureError, Linearized, Result};
 
 /// A store of batches, one slot each, that a ring is made of. Unwritten slots are zero.
 pub trait BatchSlots: Debug + Send {
     /// Put one batch, whose root is `S` (`N × b × c × k`), in place of what the slot held.
     ///
     /// # Errors
-    /// As for [`Linearization::rows`]; no such slot; more rows than a slot has. The slot is undefined after an error.
-    fn write(&mut self, linearization: &Linearization, root: &Tensor, slot: usize) -> Result<()>;
+    /// As for [`Linearized::rows_into`]; no such slot; more rows than a slot has. The slot is undefined after an error.
+    fn write(
+        &mut self,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
+        slot: usize,
+    ) -> Result<()>;
 
     /// `weight · C_p + shift · I` with the sum `C_p` over all slots.
     fn curvature(&self, weight: f64, shift: f64) -> Box<dyn ParticleOperators + '_>;
@@ -78,13 +82,13 @@ pub(crate) fn check_shapes<'a>(
     Err(CurvatureError::Shape {
         what: "arrays of kept batches",
         expected: format!("{expected:?}"),
-        found: found.concat().iter().map(|&side| side as i64).collect(),
+        found: found.concat(),
     })
 }
 
 /// An array whose number of dimensions was looked at.
 pub(crate) fn fixed<D: Dimension>(array: ArrayD<f64>) -> Result<Array<f64, D>> {
-    let found = array.shape().iter().map(|&side| side as i64).collect();
+    let found = array.shape().to_vec();
     array
         .into_dimensionality()
         .map_err(|_| CurvatureError::Shape {

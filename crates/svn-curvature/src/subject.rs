@@ -2,31 +2,34 @@
 
 use std::sync::Arc;
 
-use tch::{Device, Kind, Tensor};
-
-use crate::affine::AffineBlock;
+use crate::block::AffineBlock;
 use crate::{CurvatureError, Result};
 
 /// The particles and the affine layers (from `first` on) that a linearisation and what is made of it speak about.
 #[derive(Debug, Clone)]
-pub(crate) struct Subject {
-    pub particles: usize,
-    pub kind: Kind,
-    pub device: Device,
+pub struct Subject {
+    pub(crate) particles: usize,
     blocks: Arc<[AffineBlock]>,
     first: usize,
 }
 
 impl Subject {
-    pub(crate) fn new(blocks: Arc<[AffineBlock]>, outputs: &Tensor) -> Self {
-        let particles = outputs.size()[0] as usize;
+    pub(crate) fn new(blocks: Arc<[AffineBlock]>, particles: usize) -> Self {
         Self {
             particles,
-            kind: outputs.kind(),
-            device: outputs.device(),
             blocks,
             first: 0,
         }
+    }
+
+    /// `N`.
+    pub fn particles(&self) -> usize {
+        self.particles
+    }
+
+    /// Number of parameters covered.
+    pub fn dim(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.range().end) - self.start()
     }
 
     /// The last affine layer only.
@@ -48,6 +51,7 @@ impl Subject {
     }
 
     /// The affine layer with this index among all affine ones.
+    #[cfg(feature = "torch")]
     pub(crate) fn block(&self, index: usize) -> &AffineBlock {
         &self.blocks[index]
     }
@@ -55,11 +59,6 @@ impl Subject {
     /// Index in the whole flat vector of the first parameter covered.
     pub(crate) fn start(&self) -> usize {
         self.blocks[self.first].weight.start
-    }
-
-    /// Number of parameters covered.
-    pub(crate) fn dim(&self) -> usize {
-        self.blocks.last().map_or(0, |block| block.range().end) - self.start()
     }
 
     /// Refuses to mix two subjects.
@@ -81,39 +80,4 @@ impl Subject {
             found: words(other),
         })
     }
-}
-
-/// Names the particle of the first NaN or infinity in one layer's numbers (`N × …`).
-pub(crate) fn check_layer_finite(
-    quantity: &'static str,
-    block: &AffineBlock,
-    values: &Tensor,
-) -> Result<()> {
-    if all_finite(values)? {
-        return Ok(());
-    }
-    match first_non_finite(values)? {
-        Some(particle) => Err(CurvatureError::NonFinite {
-            quantity,
-            particle,
-            layer: block.label.clone(),
-        }),
-        None => Ok(()),
-    }
-}
-
-/// Quick test: a sum is finite only if no term is NaN or infinite (it may overflow, which [`first_non_finite`] settles).
-pub(crate) fn all_finite(tensor: &Tensor) -> Result<bool> {
-    Ok(tensor.f_sum(None)?.f_double_value(&[])?.is_finite())
-}
-
-/// Index along the first dimension of the first slice with a NaN or an infinity.
-pub(crate) fn first_non_finite(tensor: &Tensor) -> Result<Option<usize>> {
-    let finite = tensor.f_isfinite()?.f_flatten(1, -1)?.f_all_dim(1, false)?;
-    for index in 0..finite.size()[0] {
-        if finite.f_int64_value(&[index])? == 0 {
-            return Ok(Some(index as usize));
-        }
-    }
-    Ok(None)
 }

@@ -1,11 +1,10 @@
 //! Rows `S_iᵀ J_i` written out, for networks whose rows have no shorter form: `C_p = Ĵ_pᵀ Ĵ_p`.
 
-use ndarray::{Array3, ArrayD, ArrayView3, s};
+use ndarray::{Array3, ArrayD, ArrayView3, ArrayView4, s};
 use svn_linalg::{LowRank, ParticleOperators};
-use tch::Tensor;
 
 use crate::slots::{BatchSlots, check_shapes, fixed, rows_of_slot};
-use crate::{Linearization, Result};
+use crate::{Linearized, Result};
 
 /// Slots of `r` rows each for each of `N` particles.
 #[derive(Debug, Clone)]
@@ -17,7 +16,7 @@ pub struct WrittenRows {
 
 impl WrittenRows {
     /// Room for `slots` batches of up to `slot_rows` rows of what `linear` has.
-    pub fn new(linear: &Linearization, slots: usize, slot_rows: usize) -> Self {
+    pub fn new(linear: &dyn Linearized, slots: usize, slot_rows: usize) -> Self {
         Self {
             rows: Array3::zeros((linear.particles(), slots * slot_rows, linear.dim())),
             slot_rows,
@@ -31,8 +30,13 @@ impl WrittenRows {
 }
 
 impl BatchSlots for WrittenRows {
-    fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
-        let filled = linear.batch() * linear.check_root(root)? as usize;
+    fn write(
+        &mut self,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
+        slot: usize,
+    ) -> Result<()> {
+        let filled = linear.batch() * linear.check_root(root)?;
         let range = rows_of_slot(slot, self.slot_rows, self.rows.dim().1, filled)?;
         let end = range.start + filled;
         self.rows.slice_mut(s![.., end..range.end, ..]).fill(0.0);

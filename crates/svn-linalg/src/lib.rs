@@ -10,6 +10,7 @@ mod input;
 mod kronecker;
 mod layout;
 mod operator;
+pub mod parallel;
 mod particles;
 mod solve;
 pub mod threads;

@@ -14,15 +14,15 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndarray::{Array1, Array2};
 use svn_linalg::threads::set_blas_threads;
-use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::fit::{NoiseModel, Task};
 use svn_models::network::{NetworkSettings, initial_particles};
-use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings, Precision};
+use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Sampler,
     Solver, State,
 };
+use svn_models::{Backend, Rows};
 
 const BATCH: usize = 16;
 const RING: usize = 8;
@@ -64,9 +64,8 @@ impl Run {
                 ..CurvatureSettings::default()
             },
             learn_noise: true,
-            precision: Precision::Double,
             seed: 1,
-            device: tch::Device::Cpu,
+            backend: Backend::default(),
         };
         let x = Array2::from_shape_fn((320, 6), |(i, j)| ((i * 6 + j) as f64).sin());
         let y = Array1::from_shape_fn(320, |i| (i as f64).cos());
@@ -116,7 +115,7 @@ fn svn(coupling: Coupling, solver: Solver) -> Method {
 
 /// A group of its own for an axis: every method at every size.
 fn axis(c: &mut Criterion, name: &str, methods: &[(&str, Method)], sizes: &[(usize, Size)]) {
-    tch::set_num_threads(1);
+    svn_models::set_torch_threads(1);
     set_blas_threads(1);
     let mut group = c.benchmark_group(name);
     group

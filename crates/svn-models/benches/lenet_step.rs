@@ -18,18 +18,17 @@ use svn_models::fit::{FitSettings, Task, fit_last_layer};
 use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
-    Precision,
 };
 use svn_models::stein::{
     Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate, Sampler, State,
 };
-use svn_models::{Device, Ensemble, Likelihood, Rows};
+use svn_models::{Backend, BackendKind, Device, Ensemble, Likelihood, Precision, Rows};
 
 const PARTICLES: usize = 5;
 const BATCH: usize = 128;
 
 fn main() {
-    tch::set_num_threads(1);
+    svn_models::set_torch_threads(1);
     set_blas_threads(1);
     let mut runs = runs();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
@@ -72,7 +71,7 @@ fn images(rows: usize) -> Rows {
 fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
     let softmax = Likelihood::Softmax { classes: 10 };
     let particles = initial_particles(&network(), PARTICLES, 1);
-    let ensemble = Ensemble::new(network(), softmax, particles, tch::Device::Cpu).unwrap();
+    let ensemble = Ensemble::new(network(), softmax, particles, Backend::default()).unwrap();
     let settings = FitSettings {
         method: Method::Svn(Newton {
             coupling,
@@ -93,6 +92,7 @@ fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: Device::Cpu,
         seed: 1,
     };
@@ -124,9 +124,11 @@ impl Run {
             prior_precision: 1.0,
             curvature,
             learn_noise: false,
-            precision: Precision::Single,
             seed: 1,
-            device: tch::Device::Cpu,
+            backend: Backend {
+                precision: Precision::Single,
+                ..Backend::default()
+            },
         };
         let softmax = Likelihood::Softmax { classes: 10 };
         let sampler = Sampler::new(method).unwrap();

@@ -53,16 +53,6 @@ pub enum ModelError {
         /// The call that fits.
         instead: &'static str,
     },
-    /// A CUDA device that is not there, or that this libtorch was built without.
-    #[error(
-        "device {asked} was asked for; libtorch finds {cuda_devices} CUDA devices here; ask for another, or for cpu or auto"
-    )]
-    NoSuchDevice {
-        /// The device asked for.
-        asked: crate::Device,
-        /// Number of CUDA devices that can be used.
-        cuda_devices: usize,
-    },
     /// No epoch ended with finite predictions of the validation rows.
     #[error(
         "after none of the {epochs} epochs were the validation predictions finite; lower the step size or raise the damping"
@@ -80,9 +70,6 @@ pub enum ModelError {
     /// From the particle methods.
     #[error(transparent)]
     Stein(#[from] svn_stein::SteinError),
-    /// From libtorch.
-    #[error("libtorch: {0}")]
-    Torch(#[from] tch::TchError),
 }
 
 impl ModelError {

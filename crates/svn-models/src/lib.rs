@@ -14,7 +14,6 @@
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
-mod device;
 pub mod ensemble;
 mod error;
 pub mod fit;
@@ -23,11 +22,11 @@ pub mod network;
 pub mod posterior;
 mod rows;
 
-pub use device::Device;
 pub use ensemble::{ClassPrediction, Ensemble, Prediction};
 pub use error::ModelError;
 pub use likelihood::Likelihood;
 pub use rows::Rows;
+pub use svn_curvature::{Backend, BackendKind, Device, Precision, set_torch_threads};
 
 /// The curvature crate, whose networks and layers appear in this crate's interface.
 pub use svn_curvature as curvature;

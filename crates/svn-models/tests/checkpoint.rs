@@ -11,7 +11,7 @@ use svn_models::stein::{
     Coupling, Damping, FirstOrder, Flow, KernelSettings, Method, Metric, Newton, Rate, Solver,
     StepRule,
 };
-use svn_models::{Device, ModelError, Rows};
+use svn_models::{BackendKind, Device, ModelError, Rows};
 
 fn rows(n: usize, classes: usize, shift: f64) -> Rows {
     let x = Array2::from_shape_fn((n, 2), |(i, j)| {
@@ -45,6 +45,7 @@ fn settings(method: Method, task: Task, curvature: CurvatureSettings) -> FitSett
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: Device::Cpu,
         seed: 4,
     }

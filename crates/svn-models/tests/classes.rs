@@ -10,13 +10,12 @@ use svn_models::fit::{Fit, FitSettings, NoiseModel, Task, fit};
 use svn_models::network::{MlpSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
-    Precision,
 };
 use svn_models::stein::{
     Coordinates, Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton,
     Rate, Score,
 };
-use svn_models::{Ensemble, Likelihood, Rows};
+use svn_models::{Backend, BackendKind, Ensemble, Likelihood, Rows};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
@@ -47,9 +46,8 @@ fn posterior(likelihood: Likelihood, classes: usize, curvature: CurvatureSetting
         prior_precision: 0.7,
         curvature,
         learn_noise: true,
-        precision: Precision::Double,
         seed: 3,
-        device: tch::Device::Cpu,
+        backend: Backend::default(),
     };
     let data = clouds(12, classes, 1);
     Posterior::new(network.build().unwrap(), likelihood, &data, settings).unwrap()
@@ -145,11 +143,11 @@ fn one_logit_predicts_as_two_with_that_difference() {
     let weight = &particles.slice(s![.., 16..20]) - &particles.slice(s![.., 12..16]);
     let bias = &particles.slice(s![.., 21..22]) - &particles.slice(s![.., 20..21]);
     let difference = concatenate![Axis(1), hidden, weight, bias];
-    let device = tch::Device::Cpu;
+    let backend = Backend::default();
     let softmax = Likelihood::Softmax { classes: 2 };
-    let two = Ensemble::new(two, softmax, particles, device).unwrap();
+    let two = Ensemble::new(two, softmax, particles, backend).unwrap();
     let one = mlp(1).build().unwrap();
-    let one = Ensemble::new(one, Likelihood::Bernoulli, difference, device).unwrap();
+    let one = Ensemble::new(one, Likelihood::Bernoulli, difference, backend).unwrap();
     let data = clouds(50, 2, 9);
     let (two, one) = (
         two.predict_classes(data.features()).unwrap(),
@@ -192,7 +190,7 @@ fn asking_for_the_other_task_is_an_error() {
             network(),
             likelihood,
             Array2::zeros((1, 3)),
-            tch::Device::Cpu,
+            Backend::default(),
         )
         .unwrap()
     };
@@ -245,6 +243,7 @@ fn settings(task: Task, method: Method, curvature: CurvatureSettings) -> FitSett
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: svn_models::Device::Cpu,
         seed: 4,
     }

@@ -1,4 +1,5 @@
 //! The device of the settings is the one that is used; where there is CUDA, it agrees with the CPU.
+#![cfg(feature = "torch")]
 
 use ndarray::{Array1, Array2};
 use svn_linalg::multiply_each_into;
@@ -6,12 +7,12 @@ use svn_models::curvature::Activation;
 use svn_models::fit::{FitSettings, Task, fit};
 use svn_models::network::{NetworkSettings, initial_particles};
 use svn_models::posterior::{
-    CurvatureFamily, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings, Precision,
+    CurvatureFamily, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
 };
 use svn_models::stein::{
     Coupling, Curved, Damping, KernelSettings, Method, Metric, Newton, Rate, Sampler,
 };
-use svn_models::{Device, Ensemble, Likelihood, Rows};
+use svn_models::{BackendKind, Device, Ensemble, Likelihood, Rows};
 
 const CLASSES: usize = 3;
 
@@ -61,6 +62,7 @@ fn settings(device: Device) -> FitSettings {
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device,
         seed: 1,
     }
@@ -69,6 +71,7 @@ fn settings(device: Device) -> FitSettings {
 /// Scores, curvature products with a fixed vector, the particles after a step, and logits; all of one network on `device`.
 fn one_step(device: Device, family: CurvatureFamily) -> Vec<(&'static str, Array2<f64>)> {
     let fitted = settings(device);
+    let backend = fitted.backend();
     let network = fitted.build_network(784).unwrap();
     let softmax = Likelihood::Softmax { classes: CLASSES };
     let data = images(24, 0.3);
@@ -79,9 +82,8 @@ fn one_step(device: Device, family: CurvatureFamily) -> Vec<(&'static str, Array
             prior_precision: 1.0,
             curvature: curvature(family),
             learn_noise: false,
-            precision: Precision::Single,
             seed: 3,
-            device: device.resolve().unwrap(),
+            backend,
         };
         Posterior::new(network.clone(), softmax, &data, settings).unwrap()
     };
@@ -101,9 +103,7 @@ fn one_step(device: Device, family: CurvatureFamily) -> Vec<(&'static str, Array
     let mut sampler = Sampler::new(method()).unwrap();
     let mut state = sampler.init(particles.clone(), 1).unwrap();
     let _info = sampler.step(&mut state, &mut posterior()).unwrap();
-    let ensemble = Ensemble::new(network, softmax, particles, device.resolve().unwrap())
-        .unwrap()
-        .with_precision(Precision::Single);
+    let ensemble = Ensemble::new(network, softmax, particles, backend).unwrap();
     let logits = ensemble
         .predict_classes(data.features())
         .unwrap()

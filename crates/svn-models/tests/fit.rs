@@ -10,7 +10,7 @@ use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
     Method, Newton, Rate,
 };
-use svn_models::{ModelError, Rows};
+use svn_models::{BackendKind, ModelError, Rows};
 
 fn rows(n: usize, shift: f64) -> Rows {
     let x = Array2::from_shape_fn((n, 1), |(i, _)| -1.5 + 3.0 * (i as f64 + shift) / n as f64);
@@ -67,6 +67,7 @@ fn settings(method: Method, noise: NoiseModel) -> FitSettings {
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: svn_models::Device::Cpu,
         seed: 4,
     }

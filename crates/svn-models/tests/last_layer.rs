@@ -9,13 +9,12 @@ use svn_models::fit::{FitSettings, NoiseModel, Task, fit, fit_last_layer};
 use svn_models::network::{NetworkSettings, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
-    Precision,
 };
 use svn_models::stein::{
     Coupling, Curvature, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
     Sampler, Score, TargetError,
 };
-use svn_models::{Device, Ensemble, Rows};
+use svn_models::{Backend, BackendKind, Device, Ensemble, Rows};
 
 const SIDE: usize = 28;
 
@@ -72,6 +71,7 @@ fn settings(method: Method, network: NetworkSettings, task: Task) -> FitSettings
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: Device::Cpu,
         seed: 2,
     }
@@ -264,9 +264,8 @@ fn it_is_the_whole_network_with_updates_nowhere_else() {
                 ..second.curvature
             },
             learn_noise: true,
-            precision: Precision::Double,
             seed: second.seed,
-            device: tch::Device::Cpu,
+            backend: Backend::default(),
         };
         let mut target = Embedded {
             whole: Posterior::new(given.network().clone(), given.likelihood(), &train, whole)

@@ -1,20 +1,20 @@
 //! LeNet on images made here: it trains by first-order and Newton methods, in f32 as in f64.
+#![cfg(feature = "torch")]
 
 use approx::assert_relative_eq;
-use ndarray::{Array1, Array2, Array3, Array4, Axis, stack};
+use ndarray::{Array1, Array2, Axis, s, stack};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt as _, SeedableRng};
-use svn_models::curvature::{Activation, Sequential, convert};
+use svn_models::curvature::{Activation, Sequential};
 use svn_models::fit::{Ending, Fit, FitSettings, Task, fit};
 use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
-    Precision,
 };
 use svn_models::stein::{
     Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
 };
-use svn_models::{Ensemble, Likelihood, Rows};
+use svn_models::{Backend, BackendKind, Ensemble, Likelihood, Precision, Rows};
 
 const SIDE: usize = 28;
 
@@ -68,6 +68,7 @@ fn settings(method: Method, activation: Activation, curvature: CurvatureSettings
         precision: None,
         noise_floor: None,
         averaging: None,
+        backend: BackendKind::Auto,
         device: svn_models::Device::Cpu,
         seed: 1,
     }
@@ -156,9 +157,11 @@ fn posterior(precision: Precision, curvature: CurvatureSettings) -> Posterior {
         prior_precision: 1.0,
         curvature,
         learn_noise: false,
-        precision,
         seed: 3,
-        device: tch::Device::Cpu,
+        backend: Backend {
+            precision,
+            ..Backend::default()
+        },
     };
     let softmax = Likelihood::Softmax { classes: 4 };
     Posterior::new(lenet(), softmax, &bars(40, 1), settings).unwrap()
@@ -202,24 +205,19 @@ fn single_precision_gives_the_scores_and_diagonals_of_double() {
     }
 }
 
-/// Rows of 784 pixels are the images row by row, whether they go through in one chunk or alone.
+/// Images go through in chunks or alone.
 #[test]
-fn a_row_is_an_image_row_by_row_and_chunks_do_not_matter() {
+fn chunks_of_images_do_not_matter() {
     let data = bars(300, 5);
     let particles = initial_particles(&lenet(), 2, 1);
     let softmax = Likelihood::Softmax { classes: 4 };
-    let device = tch::Device::Cpu;
-    let ensemble = Ensemble::new(lenet(), softmax, particles.clone(), device).unwrap();
+    let backend = Backend::default();
+    let ensemble = Ensemble::new(lenet(), softmax, particles.clone(), backend).unwrap();
     let all = ensemble.predict_classes(data.features()).unwrap();
-    let parameters = convert::tensor(particles.view()).unwrap();
     for i in [0, 255, 256, 299] {
-        let image = Array4::from_shape_fn((1, 1, SIDE, SIDE), |(_, _, row, column)| {
-            data.features()[[i, row * SIDE + column]]
-        });
-        let outputs = lenet()
-            .forward(&parameters, &convert::tensor(image.view()).unwrap())
-            .unwrap();
-        let outputs: Array3<f64> = convert::array(&outputs).unwrap();
+        let image = data.features().slice_move(s![i..i + 1, ..]);
+        let samples = backend.samples(&lenet(), image).unwrap();
+        let outputs = samples.forward(&lenet(), particles.view()).unwrap();
         for p in 0..2 {
             for c in 0..4 {
                 assert_relative_eq!(

@@ -5,12 +5,12 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
-use svn_models::Rows;
 use svn_models::curvature::Activation;
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, initial_particles};
-use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings, Precision};
+use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::{Curved, Score};
+use svn_models::{Backend, Rows};
 
 const PARTICLES: usize = 3;
 const ROWS: usize = 12;
@@ -62,9 +62,8 @@ fn posterior(
             ..CurvatureSettings::default()
         },
         learn_noise: false,
-        precision: Precision::Double,
         seed: 3,
-        device: tch::Device::Cpu,
+        backend: Backend::default(),
     };
     (
         Posterior::new(network, likelihood, &data, settings).unwrap(),
@@ -158,7 +157,7 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
         .unwrap(),
         likelihood,
         particles.clone(),
-        tch::Device::Cpu,
+        Backend::default(),
     )
     .unwrap();
     let targets = ensemble
@@ -175,9 +174,8 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
             ..CurvatureSettings::default()
         },
         learn_noise: false,
-        precision: Precision::Double,
         seed: 3,
-        device: tch::Device::Cpu,
+        backend: Backend::default(),
     };
     let mut target = Posterior::new(
         network,

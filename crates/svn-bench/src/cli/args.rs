@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::value::{folds, non_negative, positive, positive_count};
+use svn_models::BackendKind;
+
 use crate::experiment::uci::{ProtocolName, TunedSource, UciOptions};
 use crate::experiment::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Predictive,
@@ -207,6 +209,10 @@ pub(super) struct Training {
     /// Divide logits by a temperature fitted on the validation rows; reported as such
     #[arg(long)]
     temperature: bool,
+
+    /// Who evaluates the network: native (plain Rust), torch (libtorch) or auto [default: auto, which is native here]
+    #[arg(long, value_name = "NAME")]
+    backend: Option<BackendKind>,
 }
 
 impl Training {
@@ -235,6 +241,7 @@ impl Training {
             binary: self.binary,
             predictive: self.predictive,
             temperature: self.temperature.then_some(true),
+            backend: self.backend,
         }
     }
 }

@@ -1,21 +1,14 @@
-//! `svn doctor`: the native libraries this binary runs on, and whether they compute right.
+//! `svn doctor`: the routines and libraries this binary runs on, how fast they are, and whether they compute right.
 
 use crate::doctor::self_check;
+use crate::libraries;
 
 use super::{DONE, FAILED, print};
 
 /// Print what is in use and the residuals of both libraries.
 pub(super) fn run() -> u8 {
-    print::out(format_args!(
-        "openblas   {}",
-        svn_linalg::threads::blas_config()
-    ));
-    print::out(format_args!(
-        "threads    OpenBLAS {}, libtorch {}",
-        svn_linalg::threads::blas_threads(),
-        tch::get_num_threads()
-    ));
-    print::out(format_args!("cuda       {}", cuda()));
+    print::out(format_args!("openblas   {}", libraries::blas()));
+    print::out(format_args!("libtorch   {}", libraries::torch()));
     let checks = match self_check() {
         Ok(checks) => checks,
         Err(error) => {
@@ -45,12 +38,4 @@ pub(super) fn run() -> u8 {
         wrong.join(" and ")
     ));
     FAILED
-}
-
-fn cuda() -> String {
-    if tch::Cuda::is_available() {
-        format!("yes, {} device(s)", tch::Cuda::device_count())
-    } else {
-        "no (libtorch without CUDA, or no device)".to_owned()
-    }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use svn_models::BackendKind;
 
 use super::{
     Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Noise, Predictive, Schedule,
@@ -34,6 +35,7 @@ use super::{
 /// | `averaging` | share of the steps so far over which weights are averaged; none if left out | (0, 1] |
 /// | `binary` | likelihood of two classes; classification only | |
 /// | `predictive` | what the predictive density is made of; moments if left out | |
+/// | `backend` | who evaluates the network; plain Rust if left out | |
 /// | `temperature` | whether logits are divided by a temperature fitted on validation rows; classification only | |
 ///
 /// `noise_floor`, `curvature_rows` and what follows it are left out of records where they are not set, so that records of
@@ -72,6 +74,8 @@ pub struct TrainSettings {
     pub predictive: Option<Predictive>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backend: Option<BackendKind>,
 }
 
 /// `first`'s value of each field, or else `second`'s.
@@ -87,7 +91,7 @@ impl TrainSettings {
         first_set!(self, others;
             epochs, lr, batch_size, particles, hidden, noise, noise_floor, prior_precision, hessian, coupling, kernel, metric,
             bandwidth, solver, damping, trust_region, ring, curvature_rows, schedule, averaging, binary, predictive,
-            temperature,
+            temperature, backend,
         )
     }
 

@@ -1,5 +1,6 @@
 //! The machine and the libraries of a run.
 
+use crate::libraries;
 use serde::Serialize;
 
 /// What a reader must know to compare figures.
@@ -36,7 +37,7 @@ impl Machine {
                 true => "dev",
                 false => "release",
             },
-            blas: svn_linalg::threads::blas_config(),
+            blas: libraries::blas(),
             load: read("/proc/loadavg")
                 .and_then(|text| text.split_whitespace().next()?.parse().ok()),
         }

@@ -8,6 +8,7 @@ use super::counted;
 use super::error::PerfError;
 use super::result::{CaseResult, Operations, Spread};
 use super::rig::{Counter, Rig, Stepped};
+use crate::libraries;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -52,9 +53,8 @@ pub(super) fn measure(
         .build()
         .map_err(|source| PerfError::Threads { threads, source })?;
     pool.install(|| {
-        svn_linalg::threads::set_blas_threads(threads);
         // Of the calling thread as well, hence in the pool.
-        tch::set_num_threads(i32::try_from(threads).unwrap_or(i32::MAX));
+        libraries::set_threads(threads);
         let mut rigs = Vec::with_capacity(cases.len());
         for case in cases {
             let mut rig = Rig::new(case)?;

@@ -12,7 +12,7 @@ use svn_models::curvature::{Activation, Sequential};
 use svn_models::fit::{NoiseModel, Task};
 use svn_models::network::{NetworkSettings, initial_particles};
 use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
-use svn_models::{ModelError, Rows};
+use svn_models::{Backend, ModelError, Rows};
 
 /// Seed of data, starting weights and batches.
 pub(super) const SEED: u64 = 20_241_101;
@@ -114,9 +114,11 @@ impl Shape {
             prior_precision: 2.0,
             curvature,
             learn_noise: true,
-            precision: problem.network.default_precision(),
             seed: SEED,
-            device: tch::Device::Cpu,
+            backend: Backend {
+                precision: problem.network.default_precision(),
+                ..Backend::default()
+            },
         };
         let (likelihood, rows) = (problem.task.likelihood()?, problem.data()?);
         Ok((

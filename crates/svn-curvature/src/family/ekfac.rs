@@ -13,129 +13,113 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array3, Axis};
+use ndarray::{Array3, ArrayView2, ArrayView4, Axis};
 use svn_linalg::KroneckerEigen;
-use tch::{Kind, Tensor};
 
-use super::{
-    Accumulate, AccumulatedSums, KfacAccumulator, KroneckerCurvature, check_decay, copy_of, scale,
-};
-use crate::moments::{homogeneous, squared_gradients};
-use crate::subject::{Subject, check_layer_finite};
-use crate::{CurvatureError, Linearization, Result, convert};
+use super::{Accumulate, AccumulatedSums, KfacAccumulator, KroneckerCurvature, check_decay, scale};
+use crate::linearized::LayerBases;
+use crate::subject::Subject;
+use crate::{CurvatureError, Linearized, Result};
 
 /// Collects another spectrum in the eigenbases of a [`KroneckerCurvature`].
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EkfacAccumulator {
     subject: Subject,
-    layers: Vec<Layer>,
+    bases: Arc<Bases>,
+    /// By layer, `N × O × K'`.
+    sums: Vec<Array3<f64>>,
     samples: f64,
-    bases: Arc<()>,
 }
 
-/// One layer: `U` (`N × O × O`) and `V` (`N × K' × K'`) as the network's kind of tensor, and the sum of squares.
+/// The eigenbases by layer: as products of each particle, and as arrays.
 #[derive(Debug)]
-struct Layer {
-    left: Tensor,
-    right: Tensor,
-    products: Vec<KroneckerEigen>,
-    sum: Tensor,
+struct Bases {
+    products: Vec<Vec<KroneckerEigen>>,
+    arrays: Vec<LayerBases>,
+    token: Arc<()>,
 }
 
 impl EkfacAccumulator {
     /// Nothing yet, in the eigenbases of `bases`, which the data of a first pass gave.
-    ///
-    /// # Errors
-    /// libtorch's, such as running out of memory.
-    pub fn new(bases: &KroneckerCurvature) -> Result<Self> {
+    pub fn new(bases: &KroneckerCurvature) -> Self {
         let subject = bases.subject().clone();
-        let layer = |index: usize| -> Result<Layer> {
-            let products: Vec<KroneckerEigen> = bases.products(index).cloned().collect();
-            let basis = |vectors: Vec<_>| -> Result<Tensor> {
-                let tensors = vectors
-                    .into_iter()
-                    .map(|v| convert::tensor_on(v, subject.kind, subject.device));
-                Ok(Tensor::f_stack(&tensors.collect::<Result<Vec<_>>>()?, 0)?)
-            };
-            let left = basis(products.iter().map(|product| product.vectors().0).collect())?;
-            let right = basis(products.iter().map(|product| product.vectors().1).collect())?;
-            let size = [left.size()[0], left.size()[1], right.size()[1]];
-            let sum = Tensor::f_zeros(size, (Kind::Double, subject.device))?;
-            Ok(Layer {
-                left,
-                right,
-                products,
-                sum,
+        let layers = 0..subject.blocks().len();
+        let products: Vec<Vec<KroneckerEigen>> = layers
+            .map(|layer| bases.products(layer).cloned().collect())
+            .collect();
+        let arrays: Vec<LayerBases> = products
+            .iter()
+            .map(|products| LayerBases {
+                left: stack(products.iter().map(|product| product.vectors().0)),
+                right: stack(products.iter().map(|product| product.vectors().1)),
             })
-        };
-        let layers = (0..subject.blocks().len())
-            .map(layer)
-            .collect::<Result<_>>()?;
-        Ok(Self {
+            .collect();
+        let sums = arrays.iter().map(|bases| {
+            let (n, outputs, _) = bases.left.dim();
+            Array3::zeros((n, outputs, bases.right.dim().1))
+        });
+        Self {
+            sums: sums.collect(),
             subject,
-            layers,
+            bases: Arc::new(Bases {
+                products,
+                arrays,
+                token: Arc::clone(bases.bases()),
+            }),
             samples: 0.0,
-            bases: Arc::clone(bases.bases()),
-        })
+        }
     }
 
     /// In new eigenbases, with what `past` has seen on their diagonal: the sums of an exponential average when its bases
     /// are renewed.
     ///
     /// # Errors
-    /// libtorch's; `past` of another network, of other layers or particles.
+    /// `past` of another network, of other layers or particles.
     pub fn with_past(bases: &KroneckerCurvature, past: &KfacAccumulator) -> Result<Self> {
-        let mut accumulator = Self::new(bases)?;
-        for (layer, spectra) in accumulator.layers.iter_mut().zip(past.spectra_in(bases)?) {
-            layer.sum = convert::tensor_on(spectra.view(), Kind::Double, layer.sum.device())?;
-        }
-        accumulator.samples = past.samples();
-        Ok(accumulator)
+        Ok(Self {
+            sums: past.spectra_in(bases)?,
+            samples: past.samples(),
+            ..Self::new(bases)
+        })
     }
+}
+
+/// Square matrices of one size, one a particle.
+fn stack<'a>(matrices: impl ExactSizeIterator<Item = ArrayView2<'a, f64>>) -> Array3<f64> {
+    let count = matrices.len();
+    let mut stacked = Array3::zeros((0, 0, 0));
+    for (p, matrix) in matrices.enumerate() {
+        if p == 0 {
+            stacked = Array3::zeros((count, matrix.nrows(), matrix.ncols()));
+        }
+        stacked.index_axis_mut(Axis(0), p).assign(&matrix);
+    }
+    stacked
 }
 
 impl Accumulate for EkfacAccumulator {
     type Curvature = KroneckerCurvature;
 
-    fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject
-            .check_same("linearization", linearization.subject())?;
-        tch::no_grad(|| {
-            let batch = self
-                .layers
-                .iter()
-                .map(|layer| layer.sum.f_zeros_like())
-                .collect::<std::result::Result<Vec<_>, _>>()?;
-            linearization.pull_back_in_groups(root, |_, index, block, a, delta| {
-                let layer = &self.layers[index];
-                let (n, b, k, l, o) = delta.size5()?;
-                let a = if block.has_bias() {
-                    homogeneous(a)?
-                } else {
-                    a.shallow_clone()
-                };
-                let a = a.f_expand([n, -1, -1], false)?.f_bmm(&layer.right)?;
-                let delta = delta
-                    .f_reshape([n, b * k * l, o])?
-                    .f_bmm(&layer.left)?
-                    .f_view([n, b, k, l, o])?;
-                let squares = squared_gradients(&a, &delta)?;
-                check_layer_finite("curvature", block, &squares)?;
-                let _ = batch[index].shallow_clone().f_add_(&squares)?;
-                Ok(())
-            })?;
-            for (layer, batch) in self.layers.iter_mut().zip(&batch) {
-                let _ = layer.sum.f_add_(batch)?;
-            }
-            self.samples += linearization.batch() as f64;
-            Ok(())
-        })
+    fn accumulate(&mut self, linear: &dyn Linearized, root: ArrayView4<'_, f64>) -> Result<()> {
+        self.subject.check_same("linearization", linear.subject())?;
+        linear.check_root(root)?;
+        let mut batch: Vec<Array3<f64>> = self
+            .sums
+            .iter()
+            .map(|sum| Array3::zeros(sum.raw_dim()))
+            .collect();
+        linear.add_spectra(root, &self.bases.arrays, &mut batch)?;
+        for (sum, batch) in self.sums.iter_mut().zip(&batch) {
+            *sum += batch;
+        }
+        self.samples += linear.batch() as f64;
+        Ok(())
     }
 
     fn decay(&mut self, factor: f64) -> Result<()> {
         check_decay(factor)?;
-        for layer in &mut self.layers {
-            let _ = layer.sum.f_mul_scalar_(factor)?;
+        for sum in &mut self.sums {
+            *sum *= factor;
         }
         self.samples *= factor;
         Ok(())
@@ -144,11 +128,11 @@ impl Accumulate for EkfacAccumulator {
     /// Both must stand in the same eigenbases, from one [`KroneckerCurvature`] or its clones.
     fn merge(&mut self, other: Self) -> Result<()> {
         self.subject.check_same("accumulator", &other.subject)?;
-        if !Arc::ptr_eq(&self.bases, &other.bases) {
+        if !Arc::ptr_eq(&self.bases.token, &other.bases.token) {
             return Err(CurvatureError::OtherEigenbases);
         }
-        for (layer, more) in self.layers.iter_mut().zip(&other.layers) {
-            let _ = layer.sum.f_add_(&more.sum)?;
+        for (sum, more) in self.sums.iter_mut().zip(&other.sums) {
+            *sum += more;
         }
         self.samples += other.samples;
         Ok(())
@@ -158,44 +142,26 @@ impl Accumulate for EkfacAccumulator {
         self.samples
     }
 
-    fn try_clone(&self) -> Result<Self> {
-        let copies = self.layers.iter().map(|layer| {
-            Ok(Layer {
-                left: layer.left.shallow_clone(),
-                right: layer.right.shallow_clone(),
-                products: layer.products.clone(),
-                sum: copy_of(&layer.sum)?,
-            })
-        });
-        Ok(Self {
-            subject: self.subject.clone(),
-            layers: copies.collect::<Result<_>>()?,
-            samples: self.samples,
-            bases: Arc::clone(&self.bases),
-        })
-    }
-
-    fn sums(&self) -> Result<AccumulatedSums> {
-        let sums = self.layers.iter().map(|layer| &layer.sum);
+    fn sums(&self) -> AccumulatedSums {
+        let sums = self.sums.iter().map(|sum| sum.view().into_dyn());
         AccumulatedSums::new(self.samples, sums)
     }
 
     fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
-        let mut targets: Vec<&mut Tensor> = self.layers.iter_mut().map(|l| &mut l.sum).collect();
-        self.samples = sums.copy_to(&mut targets)?;
+        let targets = self.sums.iter_mut().map(|sum| sum.view_mut().into_dyn());
+        self.samples = sums.copy_to(targets.collect())?;
         Ok(())
     }
 
     fn finish_for(self, rows: f64) -> Result<KroneckerCurvature> {
         let scale = scale(rows, self.samples)?;
         let mut products = vec![Vec::new(); self.subject.particles];
-        for layer in &self.layers {
-            let spectra: Array3<f64> = convert::array(&layer.sum)?;
-            let layers = layer.products.iter().zip(spectra.axis_iter(Axis(0)));
+        for (layer, spectra) in self.bases.products.iter().zip(&self.sums) {
+            let layers = layer.iter().zip(spectra.axis_iter(Axis(0)));
             for (products, (product, spectrum)) in products.iter_mut().zip(layers) {
                 products.push(product.with_spectrum(&spectrum * scale)?);
             }
         }
-        KroneckerCurvature::new(self.subject, products, self.bases)
+        KroneckerCurvature::new(self.subject, products, Arc::clone(&self.bases.token))
     }
 }

@@ -7,7 +7,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
 use svn_linalg::{
-    Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator, SelfAdjoint,
+    Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator, SelfAdjoint, dense,
 };
 
 /// An operator on `vec [W β]` acting on `[vec W | β]`; without bias the two are the same.
@@ -54,10 +54,8 @@ impl Homogeneous<KroneckerEigen> {
     pub(super) fn diagonal(&self) -> Vec<f64> {
         let (left, right) = self.inner.vectors();
         let square = |x: &f64| x * x;
-        let entries = left
-            .map(square)
-            .dot(&self.inner.spectrum())
-            .dot(&right.map(square).t());
+        let left = dense::product(left.map(square).view(), self.inner.spectrum());
+        let entries = dense::product(left.view(), right.map(square).t());
         let weights = entries.slice(s![.., ..self.order.fan_in]);
         let biases = entries.slice(s![.., self.order.fan_in..]);
         weights.iter().chain(&biases).copied().collect()

@@ -16,99 +16,68 @@
 
 use std::sync::Arc;
 
-use ndarray::{Array1, Array3, ArrayView2, Axis};
-use svn_linalg::{KroneckerEigen, SymmetricEigen};
-use tch::{Kind, TchError, Tensor};
+use ndarray::{Array1, Array3, ArrayView2, ArrayView4, Axis};
+use svn_linalg::{KroneckerEigen, SymmetricEigen, dense};
 
-use super::{Accumulate, AccumulatedSums, KroneckerCurvature, check_decay, copy_of, scale};
-use crate::affine::AffineBlock;
-use crate::moments::{homogeneous_second_moment, second_moment};
-use crate::subject::{Subject, check_layer_finite};
-use crate::{CurvatureError, Linearization, Result, convert};
+use super::{Accumulate, AccumulatedSums, KroneckerCurvature, check_decay, scale};
+use crate::block::AffineBlock;
+use crate::linearized::LayerMoments;
+use crate::subject::Subject;
+use crate::{CurvatureError, Linearized, Result};
 
 /// Collects [`KroneckerCurvature`] with the spectrum of the product.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct KfacAccumulator {
     subject: Subject,
-    moments: Vec<Moments>,
+    moments: Vec<LayerMoments>,
     samples: f64,
-}
-
-/// Sums of one layer: `Σ a aᵀ`, `N × K' × K'`, and `Σ δ δᵀ`, `N × O × O`.
-#[derive(Debug)]
-struct Moments {
-    inputs: Tensor,
-    cotangents: Tensor,
 }
 
 impl KfacAccumulator {
     /// Nothing yet, about the network, layers and particles of `like`.
-    ///
-    /// # Errors
-    /// libtorch's, such as running out of memory.
-    pub fn new(like: &Linearization) -> Result<Self> {
+    pub fn new(like: &dyn Linearized) -> Self {
         let subject = like.subject().clone();
-        let moments = zeros(&subject)?;
-        Ok(Self {
+        Self {
+            moments: zeros(&subject),
             subject,
-            moments,
             samples: 0.0,
-        })
+        }
     }
 }
 
-fn zeros(subject: &Subject) -> Result<Vec<Moments>> {
-    let square = |side: usize| {
-        let size = [subject.particles as i64, side as i64, side as i64];
-        Tensor::f_zeros(size, (Kind::Double, subject.device))
-    };
-    let moments = subject.blocks().iter().map(|block| {
-        Ok(Moments {
-            inputs: square(block.homogeneous_fan_in())?,
-            cotangents: square(block.outputs)?,
-        })
+fn zeros(subject: &Subject) -> Vec<LayerMoments> {
+    let square = |side: usize| Array3::zeros((subject.particles, side, side));
+    let moments = subject.blocks().iter().map(|block| LayerMoments {
+        inputs: square(block.homogeneous_fan_in()),
+        cotangents: square(block.outputs),
     });
     moments.collect()
 }
 
 /// A matrix product rounds `M_ij` and `M_ji` apart, in single precision visibly.
-fn symmetric(moments: &Tensor) -> std::result::Result<Tensor, TchError> {
-    Ok((moments + moments.f_transpose(1, 2)?) * 0.5)
+fn symmetric(moments: &Array3<f64>) -> Array3<f64> {
+    let mut mean = moments.view().permuted_axes([0, 2, 1]).to_owned();
+    mean.zip_mut_with(moments, |m, other| *m = 0.5 * (*m + other));
+    mean
 }
 
 impl Accumulate for KfacAccumulator {
     type Curvature = KroneckerCurvature;
 
-    fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()> {
-        self.subject
-            .check_same("linearization", linearization.subject())?;
-        tch::no_grad(|| {
-            let batch = zeros(&self.subject)?;
-            linearization.pull_back_in_groups(root, |first_column, index, block, a, delta| {
-                let sums = &batch[index];
-                if first_column == 0 {
-                    let moment = if block.has_bias() {
-                        homogeneous_second_moment(a)?
-                    } else {
-                        second_moment(a)?
-                    };
-                    check_layer_finite("curvature factor A", block, &moment)?;
-                    let _ = sums.inputs.shallow_clone().f_add_(&moment)?;
-                }
-                let moment = second_moment(&delta.f_flatten(1, 3)?)?;
-                check_layer_finite("curvature factor G", block, &moment)?;
-                let _ = sums.cotangents.shallow_clone().f_add_(&moment)?;
-                Ok(())
-            })?;
-            self.add(&batch, linearization.batch() as f64)
-        })
+    fn accumulate(&mut self, linear: &dyn Linearized, root: ArrayView4<'_, f64>) -> Result<()> {
+        self.subject.check_same("linearization", linear.subject())?;
+        linear.check_root(root)?;
+        let mut batch = zeros(&self.subject);
+        linear.add_moments(root, &mut batch)?;
+        self.add(&batch, linear.batch() as f64);
+        Ok(())
     }
 
     fn decay(&mut self, factor: f64) -> Result<()> {
         check_decay(factor)?;
         for sums in &mut self.moments {
-            let _ = sums.inputs.f_mul_scalar_(factor)?;
-            let _ = sums.cotangents.f_mul_scalar_(factor)?;
+            sums.inputs *= factor;
+            sums.cotangents *= factor;
         }
         self.samples *= factor;
         Ok(())
@@ -116,32 +85,19 @@ impl Accumulate for KfacAccumulator {
 
     fn merge(&mut self, other: Self) -> Result<()> {
         self.subject.check_same("accumulator", &other.subject)?;
-        self.add(&other.moments, other.samples)
+        self.add(&other.moments, other.samples);
+        Ok(())
     }
 
     fn samples(&self) -> f64 {
         self.samples
     }
 
-    fn try_clone(&self) -> Result<Self> {
-        let copies = self.moments.iter().map(|sums| {
-            Ok(Moments {
-                inputs: copy_of(&sums.inputs)?,
-                cotangents: copy_of(&sums.cotangents)?,
-            })
-        });
-        Ok(Self {
-            subject: self.subject.clone(),
-            moments: copies.collect::<Result<_>>()?,
-            samples: self.samples,
-        })
-    }
-
     fn finish_for(self, rows: f64) -> Result<KroneckerCurvature> {
         let scale = scale(rows, self.samples)?;
         let mut products = vec![Vec::new(); self.subject.particles];
         for (block, sums) in self.subject.blocks().iter().zip(&self.moments) {
-            let (inputs, cotangents) = sums.factors(block, self.samples)?;
+            let (inputs, cotangents) = factors(sums, block, self.samples);
             for (p, products) in products.iter_mut().enumerate() {
                 let a = eigen("A", p, block, &inputs)?;
                 let g = eigen("G", p, block, &(&cotangents * scale))?;
@@ -151,32 +107,24 @@ impl Accumulate for KfacAccumulator {
         KroneckerCurvature::new(self.subject, products, Arc::new(()))
     }
 
-    fn sums(&self) -> Result<AccumulatedSums> {
+    fn sums(&self) -> AccumulatedSums {
         let pairs = self.moments.iter();
-        AccumulatedSums::new(
-            self.samples,
-            pairs.flat_map(|sums| [&sums.inputs, &sums.cotangents]),
-        )
+        let arrays = pairs.flat_map(|sums| [&sums.inputs, &sums.cotangents]);
+        AccumulatedSums::new(self.samples, arrays.map(|array| array.view().into_dyn()))
     }
 
     fn set_sums(&mut self, sums: &AccumulatedSums) -> Result<()> {
-        let mut targets: Vec<&mut Tensor> = self
-            .moments
-            .iter_mut()
-            .flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents])
-            .collect();
-        self.samples = sums.copy_to(&mut targets)?;
+        let pairs = self.moments.iter_mut();
+        let arrays = pairs.flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents]);
+        self.samples = sums.copy_to(arrays.map(|array| array.view_mut().into_dyn()).collect())?;
         Ok(())
     }
 }
 
-impl Moments {
-    /// `A`, a mean over samples and positions, and `G`, a sum over samples: `N × K' × K'` and `N × O × O`.
-    fn factors(&self, block: &AffineBlock, samples: f64) -> Result<(Array3<f64>, Array3<f64>)> {
-        let inputs: Array3<f64> = convert::array(&symmetric(&self.inputs)?)?;
-        let cotangents: Array3<f64> = convert::array(&symmetric(&self.cotangents)?)?;
-        Ok((inputs / (samples * block.positions() as f64), cotangents))
-    }
+/// `A`, a mean over samples and positions, and `G`, a sum over samples: `N × K' × K'` and `N × O × O`.
+fn factors(sums: &LayerMoments, block: &AffineBlock, samples: f64) -> (Array3<f64>, Array3<f64>) {
+    let inputs = symmetric(&sums.inputs) / (samples * block.positions() as f64);
+    (inputs, symmetric(&sums.cotangents))
 }
 
 fn eigen(
@@ -196,13 +144,12 @@ fn eigen(
 }
 
 impl KfacAccumulator {
-    fn add(&mut self, other: &[Moments], samples: f64) -> Result<()> {
+    fn add(&mut self, other: &[LayerMoments], samples: f64) {
         for (sums, more) in self.moments.iter_mut().zip(other) {
-            let _ = sums.inputs.f_add_(&more.inputs)?;
-            let _ = sums.cotangents.f_add_(&more.cotangents)?;
+            sums.inputs += &more.inputs;
+            sums.cotangents += &more.cotangents;
         }
         self.samples += samples;
-        Ok(())
     }
 
     /// What was seen so far, as the product of the moments, on the diagonal in other eigenbases: `(uᵀ G u) (vᵀ A v)` for each
@@ -220,7 +167,7 @@ impl KfacAccumulator {
                 if self.samples <= 0.0 {
                     return Ok(spectra);
                 }
-                let (a, g) = sums.factors(block, self.samples)?;
+                let (a, g) = factors(sums, block, self.samples);
                 for (p, product) in bases.products(layer).enumerate() {
                     let (u, v) = product.vectors();
                     let left = projected_diagonal(u, g.index_axis(Axis(0), p));
@@ -237,7 +184,7 @@ impl KfacAccumulator {
 
 /// `uᵢᵀ M uᵢ` for the columns of `U`.
 fn projected_diagonal(u: ArrayView2<'_, f64>, matrix: ArrayView2<'_, f64>) -> Array1<f64> {
-    let image = matrix.dot(&u);
+    let image = dense::product(matrix, u);
     let pairs = u.columns().into_iter().zip(image.columns());
-    pairs.map(|(u, mu)| u.dot(&mu)).collect()
+    pairs.map(|(u, mu)| dense::dot(u, mu)).collect()
 }

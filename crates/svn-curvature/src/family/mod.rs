@@ -11,7 +11,7 @@
 //! | EKFAC, by [`EkfacAccumulator`] | the same eigenbases, exact diagonal in them | `Σ (K² + O² + K O)` |
 //!
 //! The exact curvature is no sum of this size; it is kept batch by batch, see [`BatchSlots`](crate::BatchSlots).
-//! Each can be restricted to the last layer by [`Linearization::last_layer`]. Everything is a *sum* over the samples
+//! Each can be restricted to the last layer by [`Linearized::last_layer`]. Everything is a *sum* over the samples
 //! seen, however they are cut into batches; [`Accumulate::finish_for`] scales it to a data set of another size.
 //! Damping is no part of a curvature: it is given when a factor is made.
 
@@ -22,8 +22,8 @@ mod kfac;
 mod kronecker;
 mod sums;
 
+use ndarray::ArrayView4;
 use svn_linalg::ParticleOperators;
-use tch::Tensor;
 
 pub use diag::{Diag, DiagAccumulator};
 pub use ekfac::EkfacAccumulator;
@@ -32,10 +32,10 @@ pub use kfac::KfacAccumulator;
 pub use kronecker::KroneckerCurvature;
 pub use sums::AccumulatedSums;
 
-use crate::{CurvatureError, Linearization, Result};
+use crate::{CurvatureError, Linearized, Result};
 
 /// Collects a curvature over batches.
-pub trait Accumulate: std::fmt::Debug + Send + Sized {
+pub trait Accumulate: std::fmt::Debug + Clone + Send {
     /// What comes out.
     type Curvature: ParticleOperators + 'static;
 
@@ -47,7 +47,7 @@ pub trait Accumulate: std::fmt::Debug + Send + Sized {
     /// # Errors
     /// A linearisation of another network, of other layers or particles; a wrong shape of the root; NaN or infinity
     /// (particle and layer).
-    fn accumulate(&mut self, linearization: &Linearization, root: &Tensor) -> Result<()>;
+    fn accumulate(&mut self, linear: &dyn Linearized, root: ArrayView4<'_, f64>) -> Result<()>;
 
     /// Forgets: everything seen so far counts `factor` as much from now on. Once before each batch it makes an
     /// exponential moving sum, and [`Accumulate::finish_for`] of that a moving average.
@@ -66,17 +66,8 @@ pub trait Accumulate: std::fmt::Debug + Send + Sized {
     /// Number of samples seen, those before a decay in part.
     fn samples(&self) -> f64;
 
-    /// A copy with sums of its own: what goes into one of the two is not in the other.
-    ///
-    /// # Errors
-    /// libtorch's, such as running out of memory.
-    fn try_clone(&self) -> Result<Self>;
-
     /// Copies of the sums, for a checkpoint.
-    ///
-    /// # Errors
-    /// libtorch's.
-    fn sums(&self) -> Result<AccumulatedSums>;
+    fn sums(&self) -> AccumulatedSums;
 
     /// Put back what [`Self::sums`] gave.
     ///
@@ -113,13 +104,6 @@ fn scale(rows: f64, samples: f64) -> Result<f64> {
         });
     }
     Ok(rows / samples)
-}
-
-/// A tensor with values of its own; a clone of a tensor shares them.
-fn copy_of(tensor: &Tensor) -> Result<Tensor> {
-    let mut copy = tensor.f_empty_like()?;
-    copy.f_copy_(tensor)?;
-    Ok(copy)
 }
 
 fn check_decay(factor: f64) -> Result<()> {

@@ -1,10 +1,9 @@
 //! The sums of an accumulator as plain arrays: what a checkpoint keeps of them, to the last bit.
 
-use ndarray::{ArrayD, IxDyn};
+use ndarray::{ArrayD, ArrayViewD, ArrayViewMutD};
 use serde::{Deserialize, Serialize};
-use tch::{Kind, Tensor};
 
-use crate::{CurvatureError, Result, convert};
+use crate::{CurvatureError, Result};
 
 /// What an [accumulator](crate::Accumulate) has collected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,22 +15,16 @@ pub struct AccumulatedSums {
 impl AccumulatedSums {
     pub(super) fn new<'a>(
         samples: f64,
-        sums: impl IntoIterator<Item = &'a Tensor>,
-    ) -> Result<Self> {
-        let arrays = sums.into_iter().map(convert::array::<IxDyn>);
-        Ok(Self {
-            samples,
-            arrays: arrays.collect::<Result<_>>()?,
-        })
+        sums: impl IntoIterator<Item = ArrayViewD<'a, f64>>,
+    ) -> Self {
+        let arrays = sums.into_iter().map(|array| array.to_owned()).collect();
+        Self { samples, arrays }
     }
 
-    /// Copy the sums into tensors of the same shapes; gives the number of samples. On an error nothing was copied.
-    pub(super) fn copy_to(&self, targets: &mut [&mut Tensor]) -> Result<f64> {
-        let shape = |array: &ArrayD<f64>| -> Vec<i64> {
-            array.shape().iter().map(|&side| side as i64).collect()
-        };
-        let expected: Vec<Vec<i64>> = targets.iter().map(|target| target.size()).collect();
-        let found: Vec<Vec<i64>> = self.arrays.iter().map(shape).collect();
+    /// Copy the sums into arrays of the same shapes; gives the number of samples. On an error nothing was copied.
+    pub(super) fn copy_to(&self, targets: Vec<ArrayViewMutD<'_, f64>>) -> Result<f64> {
+        let expected: Vec<&[usize]> = targets.iter().map(|target| target.shape()).collect();
+        let found: Vec<&[usize]> = self.arrays.iter().map(|array| array.shape()).collect();
         if found != expected {
             return Err(CurvatureError::Shape {
                 what: "accumulated sums",
@@ -39,9 +32,8 @@ impl AccumulatedSums {
                 found: found.concat(),
             });
         }
-        for (target, array) in targets.iter_mut().zip(&self.arrays) {
-            let values = convert::tensor_on(array.view(), Kind::Double, target.device())?;
-            target.f_copy_(&values)?;
+        for (mut target, array) in targets.into_iter().zip(&self.arrays) {
+            target.assign(array);
         }
         Ok(self.samples)
     }

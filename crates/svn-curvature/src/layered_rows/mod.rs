@@ -15,14 +15,12 @@ mod products;
 
 use std::ops::Range;
 
-use ndarray::{Array3, ArrayD, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array3, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
 use svn_linalg::{LowRank, ParticleOperators, ParticleRows, Rows};
-use tch::{Kind, Tensor};
 
-use crate::affine::AffineBlock;
-use crate::linearization::Linearization;
+use crate::block::AffineBlock;
 use crate::slots::{BatchSlots, check_shapes, fixed, rows_of_slot};
-use crate::{CurvatureError, Result, convert};
+use crate::{CurvatureError, Linearized, Result};
 use particle::LayeredParticle;
 use products::{TILE, Tile, inner_products};
 
@@ -46,14 +44,14 @@ struct LayerRows {
 
 impl LayeredRows {
     /// Whether every layer of `linear` has one position a sample.
-    pub fn fits(linear: &Linearization) -> bool {
+    pub fn fits(linear: &dyn Linearized) -> bool {
         let blocks = linear.subject().blocks();
         blocks.iter().all(|block| block.positions() == 1)
     }
 
     /// Room for `slots` batches of up to `slot_rows` rows of what `linear` has, or none if a layer has several positions per
     /// sample (convolutions): there a row is a sum of products and has no such form.
-    pub fn new(linear: &Linearization, slots: usize, slot_rows: usize) -> Option<Self> {
+    pub fn new(linear: &dyn Linearized, slots: usize, slot_rows: usize) -> Option<Self> {
         let rows = slots * slot_rows;
         let particles = linear.particles();
         let start = linear.subject().start();
@@ -111,35 +109,33 @@ impl LayerRows {
 }
 
 impl BatchSlots for LayeredRows {
-    fn write(&mut self, linear: &Linearization, root: &Tensor, slot: usize) -> Result<()> {
-        let columns = linear.check_root(root)?.max(1) as usize;
+    fn write(
+        &mut self,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
+        slot: usize,
+    ) -> Result<()> {
+        let columns = linear.check_root(root)?;
         let filled = linear.batch() * columns;
         let slot = rows_of_slot(slot, self.slot_rows, self.gram.dim().1, filled)?;
+        let (used, unused) = (
+            slot.start..slot.start + filled,
+            slot.start + filled..slot.end,
+        );
         for layer in &mut self.layers {
-            layer
-                .cotangents
-                .slice_mut(s![.., slot.start + filled..slot.end, ..])
-                .fill(0.0);
+            let mut cotangents = layer.cotangents.slice_mut(s![.., unused.clone(), ..]);
+            cotangents.fill(0.0);
         }
         let layers = &mut self.layers;
-        tch::no_grad(|| {
-            linear.pull_back(root, |index, block, inputs, delta| {
-                let layer = &mut layers[index];
-                let outputs = block.outputs as i64;
-                let delta = delta.f_reshape([linear.particles() as i64, -1, outputs])?;
-                let target = slot.start..slot.start + filled;
-                convert::copy_into(&delta, layer.cotangents.slice_mut(s![.., target, ..]))?;
-                let shared: Array3<f64> = convert::array(&inputs.f_to_kind(Kind::Double)?)?;
-                for (p, mut particle) in layer.inputs.outer_iter_mut().enumerate() {
-                    let source = shared.index_axis(Axis(0), p.min(shared.dim().0 - 1));
-                    for row in 0..filled {
-                        particle
-                            .row_mut(slot.start + row)
-                            .assign(&source.row(row / columns));
-                    }
-                }
-                Ok(())
-            })
+        linear.visit_layers(root, &mut |layer, p, a, delta| {
+            let layer = &mut layers[layer];
+            let mut cotangents = layer.cotangents.slice_mut(s![p, used.clone(), ..]);
+            cotangents.assign(&delta);
+            let mut inputs = layer.inputs.slice_mut(s![p, used.clone(), ..]);
+            for (row, mut input) in inputs.outer_iter_mut().enumerate() {
+                input.assign(&a.row(row / columns));
+            }
+            Ok(())
         })?;
         self.update_gram(slot.clone());
         let finite =

@@ -14,18 +14,23 @@
 //! | Bernoulli | logits, `p = 1/(1 + e⁻ᶠ)` | `diag(√(p(1 − p)))` |
 //!
 //! [`Loss::root`] is exact, [`Loss::monte_carlo_root`] has gradients at drawn targets for columns and the same expectation.
+//! Outputs are few, so all of this is plain f64, whatever evaluates the network.
 //! Gradients at the observed targets, the empirical Fisher, approximate neither (Kunstner et al.) and are not offered.
 //!
 //! # References
 //! - J. Martens, *New insights and perspectives on the natural gradient method*, JMLR 2020.
 //! - F. Kunstner, L. Balles, P. Hennig, *Limitations of the empirical Fisher approximation*, NeurIPS 2019.
 
+mod logits;
 mod sample;
+mod value;
 
-use tch::{Kind, Tensor};
+use std::f64::consts::FRAC_1_SQRT_2;
 
-use crate::error::check_shape;
+use ndarray::{Array1, Array4, ArrayView1, ArrayView3, ArrayViewMut2};
+
 use crate::{CurvatureError, Result};
+use logits::softmax_in_place;
 
 /// A negative log-likelihood of the outputs of one sample, summed over samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -51,143 +56,76 @@ impl Loss {
     /// `outputs`: `N × b × c`; result: `N × b × c × c`.
     ///
     /// # Errors
-    /// Noise that is not positive; an odd number of outputs for the heteroscedastic Gaussian; a wrong shape.
-    pub fn root(&self, outputs: &Tensor) -> Result<Tensor> {
-        let c = self.check_outputs(outputs)?;
-        tch::no_grad(|| {
-            let diagonal = match self {
-                Self::Gaussian { noise } => outputs.f_full_like(1.0 / noise)?,
-                Self::HeteroscedasticGaussian => {
-                    let log_variance = outputs.f_narrow(2, c / 2, c / 2)?;
-                    let mean = (log_variance * -0.5).f_exp()?;
-                    let spread = mean.f_full_like(0.5_f64.sqrt())?;
-                    Tensor::f_cat(&[mean, spread], 2)?
-                }
-                Self::Categorical => {
-                    let p = outputs.f_softmax(2, None)?;
-                    let root = p.f_sqrt()?;
-                    return Ok(root
-                        .f_diag_embed(0, 2, 3)?
-                        .f_sub(&p.f_unsqueeze(3)?.f_mul(&root.f_unsqueeze(2)?)?)?);
-                }
-                // p (1 − p) as a product of two sigmoids, so that it does not vanish by cancellation.
-                Self::Bernoulli => outputs
-                    .f_sigmoid()?
-                    .f_mul(&outputs.f_neg()?.f_sigmoid()?)?
-                    .f_sqrt()?,
-            };
-            Ok(diagonal.f_diag_embed(0, 2, 3)?)
-        })
-    }
-
-    /// `∇_f ℓ` at the observed targets.
-    ///
-    /// # Shapes
-    /// `outputs`: `N × b × c`. `targets`: `b × c` of the outputs' kind for the Gaussian and Bernoulli, `b × c/2` for the
-    /// heteroscedastic Gaussian, `b` class indices (i64) for the categorical. Result: `N × b × c`.
-    ///
-    /// # Errors
-    /// Wrong shapes or kinds; a class index out of range or a Bernoulli target other than 0 and 1 (row and value).
-    pub fn gradient(&self, outputs: &Tensor, targets: &Tensor) -> Result<Tensor> {
-        let c = self.check_outputs(outputs)?;
-        self.check_targets(outputs, targets)?;
-        tch::no_grad(|| match self {
-            Self::Gaussian { noise } => Ok(outputs.f_sub(targets)? / (noise * noise)),
-            Self::HeteroscedasticGaussian => {
-                let (mean, log_variance) = (
-                    outputs.f_narrow(2, 0, c / 2)?,
-                    outputs.f_narrow(2, c / 2, c / 2)?,
-                );
-                let (residual, precision) = (mean.f_sub(targets)?, log_variance.f_neg()?.f_exp()?);
-                let to_mean = residual.f_mul(&precision)?;
-                let to_log_variance = (to_mean.f_mul(&residual)?.f_neg()? + 1.0) * 0.5;
-                Ok(Tensor::f_cat(&[to_mean, to_log_variance], 2)?)
+    /// Noise that is not positive; an odd number of outputs for the heteroscedastic Gaussian, none for the categorical.
+    pub fn root(&self, outputs: ArrayView3<'_, f64>) -> Result<Array4<f64>> {
+        self.check_outputs(outputs)?;
+        let c = outputs.dim().2;
+        Ok(match self {
+            Self::Gaussian { noise } => {
+                blocks(outputs, c, |mut s, _| s.diag_mut().fill(noise.recip()))
             }
+            Self::HeteroscedasticGaussian => blocks(outputs, c, |mut s, f| {
+                let m = c / 2;
+                for i in 0..m {
+                    s[[i, i]] = (-0.5 * f[m + i]).exp();
+                    s[[m + i, m + i]] = FRAC_1_SQRT_2;
+                }
+            }),
             Self::Categorical => {
-                let one_hot = targets.f_one_hot(c)?.f_to_kind(outputs.kind())?;
-                Ok(outputs.f_softmax(2, None)?.f_sub(&one_hot)?)
+                let (mut p, mut root) = (Array1::zeros(c), Array1::zeros(c));
+                blocks(outputs, c, |mut s, f| {
+                    p.assign(&f);
+                    softmax_in_place(p.view_mut());
+                    root.zip_mut_with(&p, |root, p: &f64| *root = p.sqrt());
+                    for ((i, mut row), p) in s.outer_iter_mut().enumerate().zip(&p) {
+                        row.zip_mut_with(&root, |s, root| *s = -p * root);
+                        row[i] += root[i];
+                    }
+                })
             }
-            Self::Bernoulli => Ok(outputs.f_sigmoid()?.f_sub(targets)?),
+            // √(p (1 − p)) = 1 / (2 cosh(f/2)), in which nothing cancels.
+            Self::Bernoulli => blocks(outputs, c, |mut s, f| {
+                for (s, f) in s.diag_mut().iter_mut().zip(f) {
+                    *s = 0.5 / (0.5 * f).cosh();
+                }
+            }),
         })
     }
 
-    /// Checks the outputs and returns `c`.
-    fn check_outputs(&self, outputs: &Tensor) -> Result<i64> {
-        let [_, _, c] = outputs.size()[..] else {
-            let expected = "particles × samples × outputs".to_string();
-            return Err(CurvatureError::Shape {
+    fn check_outputs(&self, outputs: ArrayView3<'_, f64>) -> Result<()> {
+        let wrong = |expected: &str| {
+            Err(CurvatureError::Shape {
                 what: "outputs",
-                expected,
-                found: outputs.size(),
-            });
+                expected: expected.into(),
+                found: outputs.shape().to_vec(),
+            })
         };
+        let c = outputs.dim().2;
         match self {
             Self::Gaussian { noise } if !(noise.is_finite() && *noise > 0.0) => {
                 Err(CurvatureError::Noise { found: *noise })
             }
             Self::HeteroscedasticGaussian if c % 2 == 1 => {
-                let expected = "particles × samples × (means, as many log variances)".to_string();
-                Err(CurvatureError::Shape {
-                    what: "outputs",
-                    expected,
-                    found: outputs.size(),
-                })
+                wrong("particles × samples × (means, as many log variances)")
             }
-            _ => Ok(c),
+            Self::Categorical if c == 0 => wrong("particles × samples × at least one class"),
+            _ => Ok(()),
         }
     }
+}
 
-    fn check_targets(&self, outputs: &Tensor, targets: &Tensor) -> Result<()> {
-        let (_, b, c) = outputs.size3()?;
-        let (shape, words, kind) = match self {
-            Self::Gaussian { .. } | Self::Bernoulli => {
-                (vec![b, c], "samples × outputs", outputs.kind())
-            }
-            Self::HeteroscedasticGaussian => (vec![b, c / 2], "samples × means", outputs.kind()),
-            Self::Categorical => (vec![b], "samples", Kind::Int64),
-        };
-        check_shape("targets", &targets.size(), &shape, words)?;
-        if targets.kind() != kind {
-            let expected = format!("{kind:?}");
-            return Err(CurvatureError::Kind {
-                what: "targets",
-                expected,
-                found: targets.kind(),
-            });
+/// `N × b × c × columns` from one `c × columns` block, zero before, for the outputs of each particle and row, in order.
+fn blocks(
+    outputs: ArrayView3<'_, f64>,
+    columns: usize,
+    mut fill: impl FnMut(ArrayViewMut2<'_, f64>, ArrayView1<'_, f64>),
+) -> Array4<f64> {
+    let (n, b, c) = outputs.dim();
+    let mut all = Array4::zeros((n, b, c, columns));
+    for (mut of_particle, outputs) in all.outer_iter_mut().zip(outputs.outer_iter()) {
+        for (block, f) in of_particle.outer_iter_mut().zip(outputs.outer_iter()) {
+            fill(block, f);
         }
-        if targets.device() != outputs.device() {
-            let (expected, found) = (outputs.device(), targets.device());
-            return Err(CurvatureError::Device {
-                what: "targets",
-                expected,
-                found,
-            });
-        }
-        let (bad, expected) = match self {
-            Self::Categorical => (
-                targets.f_lt(0)?.f_logical_or(&targets.f_ge(c)?)?,
-                format!("a class index below {c}"),
-            ),
-            Self::Bernoulli => (
-                targets.f_ne(0)?.f_logical_and(&targets.f_ne(1)?)?,
-                "0 or 1".into(),
-            ),
-            _ => (targets.f_isfinite()?.f_logical_not()?, "finite".into()),
-        };
-        if bad.f_any()?.f_int64_value(&[])? == 0 {
-            return Ok(());
-        }
-        let first = bad
-            .f_flatten(0, -1)?
-            .f_to_kind(Kind::Int64)?
-            .f_argmax(None, false)?
-            .f_int64_value(&[])?;
-        let value = targets.f_flatten(0, -1)?.f_double_value(&[first])?;
-        let per_row = (targets.numel() as i64 / b).max(1);
-        Err(CurvatureError::Target {
-            row: (first / per_row) as usize,
-            value,
-            expected,
-        })
     }
+    all
 }

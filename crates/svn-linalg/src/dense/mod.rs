@@ -3,25 +3,70 @@
 //! ```text
 //! C ← α A B + β C        A: m × k,  B: k × n,  C: m × n        β = 0 overwrites C whatever it holds
 //! ```
+//!
+//! Nothing here needs a system library, starts a thread or depends on how many there are. Vector instructions are chosen
+//! when the program runs. Small products go through a kernel that reads matrices where they lie, large ones through
+//! `faer`, which packs them; the figures behind the choice are in `docs/experiments/dense.md`.
 
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, LinalgScalar};
+mod kernel;
+mod lanes;
+mod large;
+mod vector;
+
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, LinalgScalar};
+
+use pulp::Arch;
 
 /// Numbers that matrices are made of: `f64` and `f32`.
-pub trait Real:
-    LinalgScalar + PartialOrd + Send + Sync + std::fmt::Debug + private::Sealed
-{
-}
+pub trait Real: LinalgScalar + PartialOrd + Send + Sync + std::fmt::Debug + sealed::Sealed {}
 
 impl Real for f64 {}
 impl Real for f32 {}
 
-mod private {
+mod sealed {
     #![allow(unreachable_pub, reason = "seals a public trait")]
-    pub trait Sealed {}
-    impl Sealed for f64 {}
-    impl Sealed for f32 {}
+
+    use ndarray::{ArrayView2, ArrayViewMut2};
+
+    use super::{kernel, large, vector};
+
+    /// `C ← α A B + β C`, or with `Bᵀ`.
+    type Multiply<T> = fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>);
+
+    /// The routines for one precision, compiled once, in this crate.
+    #[allow(missing_debug_implementations, reason = "private")]
+    pub struct Routines<T> {
+        pub(in super::super) small: Multiply<T>,
+        pub(in super::super) small_transposed: Multiply<T>,
+        pub(in super::super) large: Multiply<T>,
+        pub(in super::super) dot: fn(&[T], &[T]) -> T,
+    }
+
+    pub trait Sealed: Sized + 'static {
+        const ROUTINES: &'static Routines<Self>;
+    }
+
+    macro_rules! routines {
+        ($float:ty, $name:ident) => {
+            static $name: Routines<$float> = Routines {
+                small: kernel::multiply,
+                small_transposed: kernel::multiply_transposed,
+                large: large::multiply,
+                dot: vector::dot,
+            };
+
+            impl Sealed for $float {
+                const ROUTINES: &'static Routines<Self> = &$name;
+            }
+        };
+    }
+
+    routines!(f64, DOUBLE);
+    routines!(f32, SINGLE);
 }
+
+/// Multiplications up to which a product goes through the small kernel.
+const SMALL: usize = 1 << 18;
 
 /// `C ← α A B + β C`, any strides.
 ///
@@ -34,7 +79,45 @@ pub fn multiply<T: Real>(
     beta: T,
     mut c: ArrayViewMut2<'_, T>,
 ) {
-    general_mat_mul(alpha, &a, &b, beta, &mut c);
+    let ((m, k), n) = (a.dim(), b.ncols());
+    assert_eq!(
+        (k, m, n),
+        (b.nrows(), c.nrows(), c.ncols()),
+        "inner dimension, rows and columns of A B and C"
+    );
+    if m == 0 || n == 0 {
+        return;
+    }
+    if n > 1 && c.strides()[1] != 1 {
+        if m == 1 || c.strides()[0] == 1 {
+            let (a, b) = (b.reversed_axes(), a.reversed_axes());
+            return multiply(alpha, a, b, beta, c.reversed_axes());
+        }
+        let mut adjacent = c.as_standard_layout().into_owned();
+        multiply(alpha, a, b, beta, adjacent.view_mut());
+        c.assign(&adjacent);
+        return;
+    }
+    // The columns of `C` are adjacent from here on.
+    if n == 1 {
+        let (x, y) = (b.index_axis_move(Axis(1), 0), c.index_axis_move(Axis(1), 0));
+        multiply_vector(alpha, a, x, beta, y);
+    } else if m == 1 {
+        let (x, y) = (a.index_axis_move(Axis(0), 0), c.index_axis_move(Axis(0), 0));
+        multiply_vector(alpha, b.reversed_axes(), x, beta, y);
+    } else if m.saturating_mul(n).saturating_mul(k) > SMALL {
+        (T::ROUTINES.large)(alpha, a, b, beta, c);
+    } else if adjacent_columns(&b) {
+        (T::ROUTINES.small)(alpha, a, b, beta, c);
+    } else if adjacent_columns(&a) && adjacent_columns(&b.t()) {
+        (T::ROUTINES.small_transposed)(alpha, a, b.reversed_axes(), beta, c);
+    } else {
+        (T::ROUTINES.small)(alpha, a, b.as_standard_layout().view(), beta, c);
+    }
+}
+
+fn adjacent_columns<T>(a: &ArrayView2<'_, T>) -> bool {
+    a.ncols() <= 1 || a.strides()[1] == 1
 }
 
 /// `A B`.
@@ -58,20 +141,42 @@ pub fn multiply_vector<T: Real>(
     beta: T,
     mut y: ArrayViewMut1<'_, T>,
 ) {
-    general_mat_vec_mul(alpha, &a, &x, beta, &mut y);
+    assert_eq!(
+        a.dim(),
+        (y.len(), x.len()),
+        "rows and columns of A: the lengths of y and x"
+    );
+    if !adjacent_columns(&a) && !adjacent_columns(&a.t()) {
+        return multiply_vector(alpha, a.as_standard_layout().view(), x, beta, y);
+    }
+    if adjacent_columns(&a) {
+        let x = x.as_standard_layout();
+        let (x, y) = (x.view().insert_axis(Axis(0)), y.insert_axis(Axis(1)));
+        return (T::ROUTINES.small_transposed)(alpha, a, x, beta, y);
+    }
+    let (x, a) = (x.insert_axis(Axis(0)), a.reversed_axes());
+    if y.len() <= 1 || y.strides()[0] == 1 {
+        return (T::ROUTINES.small)(alpha, x, a, beta, y.insert_axis(Axis(0)));
+    }
+    let mut adjacent = y.as_standard_layout().into_owned();
+    (T::ROUTINES.small)(alpha, x, a, beta, adjacent.view_mut().insert_axis(Axis(0)));
+    y.assign(&adjacent);
 }
 
-/// `Σ x_i y_i`.
+/// `Σ x_i y_i`, any strides.
 ///
 /// # Panics
 /// If the lengths differ.
 pub fn dot<T: Real>(x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> T {
-    x.dot(&y)
+    (T::ROUTINES.dot)(
+        x.as_standard_layout().as_slice().unwrap_or_default(),
+        y.as_standard_layout().as_slice().unwrap_or_default(),
+    )
 }
 
 /// Runs `f`, which is compiled again for each set of vector instructions, with the widest that this processor has. Loops
 /// in it are vectorised only if everything they call is inlined.
 #[inline(always)]
 pub fn vectorized<R>(f: impl FnOnce() -> R) -> R {
-    f()
+    Arch::new().dispatch(f)
 }

@@ -3,6 +3,7 @@
 mod blas;
 mod cases;
 mod cg;
+mod dense;
 mod factors;
 mod gram;
 mod input;

@@ -17,10 +17,9 @@
 //! Reference: MacKay, *A practical Bayesian framework for backpropagation networks* (1992); Eschenhagen et al.,
 //! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021).
 
-use ndarray::{Array2, Array3, ArrayView2, Axis, s};
-use svn_curvature::{Linearization, convert};
+use ndarray::{Array2, Array3, Array4, ArrayView2, Axis, s};
+use svn_curvature::{Backend, Linearized, Precision};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
-use tch::Kind;
 
 use super::Ensemble;
 use crate::{Likelihood, ModelError};
@@ -70,7 +69,7 @@ impl Ensemble {
     }
 
     fn check_width(&self, features: ArrayView2<'_, f64>) -> Result<(), ModelError> {
-        let width: usize = self.network.input_shape().iter().product();
+        let width = self.network.inputs();
         if features.ncols() == width {
             return Ok(());
         }
@@ -81,20 +80,19 @@ impl Ensemble {
         })
     }
 
-    /// One member's network linearised at a chunk of rows.
+    /// One member's network linearised at a chunk of rows, in f64.
     fn linearize(
         &self,
         member: usize,
         features: ArrayView2<'_, f64>,
-    ) -> Result<Linearization, ModelError> {
+    ) -> Result<Box<dyn Linearized>, ModelError> {
+        let backend = Backend {
+            precision: Precision::Double,
+            ..self.backend
+        };
+        let samples = backend.samples(&self.network, features)?;
         let weights = self.particles.slice(s![member..member + 1, ..]);
-        let parameters = convert::tensor_on(weights, Kind::Double, self.device)?;
-        let features = convert::tensor_on(features, Kind::Double, self.device)?;
-        let samples: Vec<i64> = std::iter::once(features.size()[0])
-            .chain(self.network.input_shape().iter().map(|side| *side as i64))
-            .collect();
-        let features = features.f_view(samples.as_slice())?;
-        Ok(self.network.linearize(&parameters, &features)?)
+        Ok(samples.linearize(&self.network, weights)?)
     }
 }
 
@@ -139,7 +137,7 @@ impl Laplace<'_> {
                 {
                     let linear = self.ensemble.linearize(member, chunk)?;
                     for output in 0..outputs {
-                        let gradients = output_gradients(&linear, output)?;
+                        let gradients = output_gradients(linear.as_ref(), output)?;
                         out.column_mut(output)
                             .assign(&factored.inverse_quadratic(gradients.view()));
                     }
@@ -151,11 +149,12 @@ impl Laplace<'_> {
 }
 
 /// `∂f_c/∂φ`, one row a sample.
-fn output_gradients(linear: &Linearization, output: usize) -> Result<Array2<f64>, ModelError> {
+fn output_gradients(linear: &dyn Linearized, output: usize) -> Result<Array2<f64>, ModelError> {
     // A root with a one at the output: its rows are the gradients.
-    let root = linear.outputs().f_zeros_like()?.f_unsqueeze(3)?;
-    let _ = root.f_select(2, output as i64)?.f_fill_(1.0)?;
-    Ok(convert::array(&linear.rows(&root)?.f_squeeze_dim(0)?)?)
+    let (members, rows, outputs) = linear.outputs().dim();
+    let mut root = Array4::zeros((members, rows, outputs, 1));
+    root.index_axis_mut(Axis(2), output).fill(1.0);
+    Ok(linear.rows(root.view())?.index_axis_move(Axis(0), 0))
 }
 
 /// What `H_p` is made of, whatever `δ`.
@@ -183,7 +182,7 @@ impl MemberCurvature {
         let chunk_rows = |features: ArrayView2<'_, f64>| -> Result<Array2<f64>, ModelError> {
             let linear = ensemble.linearize(member, features)?;
             let root = likelihood.curvature_root(linear.outputs())?;
-            Ok(convert::array(&linear.rows(&root)?.f_squeeze_dim(0)?)?)
+            Ok(linear.rows(root.view())?.index_axis_move(Axis(0), 0))
         };
         let chunks = training.axis_chunks_iter(Axis(0), CHUNK);
         if count <= dim {

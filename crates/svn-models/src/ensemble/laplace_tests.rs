@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_curvature::Activation;
-use tch::Device;
+use svn_curvature::Backend;
 
 use super::*;
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
@@ -28,7 +28,7 @@ fn ensemble(likelihood: Likelihood) -> Ensemble {
     .build()
     .unwrap();
     let particles = initial_particles(&network, 2, 5);
-    Ensemble::new(network, likelihood, particles, Device::Cpu).unwrap()
+    Ensemble::new(network, likelihood, particles, Backend::default()).unwrap()
 }
 
 /// Outputs `(μ, s)` or `(μ)` by the formula of the network, written out.
@@ -231,7 +231,7 @@ fn what_cannot_be_computed_is_said() {
     .build()
     .unwrap();
     let particles = initial_particles(&wide, 1, 0);
-    let wide = Ensemble::new(wide, ensemble.likelihood, particles, Device::Cpu).unwrap();
+    let wide = Ensemble::new(wide, ensemble.likelihood, particles, Backend::default()).unwrap();
     let error = wide.laplace(normal(5001, 1, 0).view()).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -13,12 +13,10 @@ pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 
-use crate::posterior::Precision;
 use crate::{Likelihood, ModelError};
-use ndarray::{Array2, Array3, ArrayView2, Axis, s};
+use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis, s};
 use std::ops::Range;
-use svn_curvature::{Sequential, convert};
-use tch::{Device, Tensor};
+use svn_curvature::{Backend, Sequential};
 
 /// Rows that go through a network of vectors at once; results do not depend on it.
 const CHUNK: usize = 2048;
@@ -26,14 +24,13 @@ const CHUNK: usize = 2048;
 /// The same for a network of images, whose convolutions are unrolled.
 const IMAGE_CHUNK: usize = 256;
 
-/// `N` sets of weights of one network, with their likelihood, on one device.
+/// `N` sets of weights of one network, with their likelihood and who evaluates them.
 #[derive(Debug)]
 pub struct Ensemble {
     network: Sequential,
     likelihood: Likelihood,
     particles: Array2<f64>,
-    precision: Precision,
-    device: Device,
+    backend: Backend,
 }
 
 impl Ensemble {
@@ -45,7 +42,7 @@ impl Ensemble {
         network: Sequential,
         likelihood: Likelihood,
         particles: Array2<f64>,
-        device: Device,
+        backend: Backend,
     ) -> Result<Self, ModelError> {
         let dim = network.layout().dim();
         if particles.ncols() != dim || particles.nrows() == 0 {
@@ -59,14 +56,8 @@ impl Ensemble {
             network,
             likelihood,
             particles,
-            precision: Precision::Double,
-            device,
+            backend,
         })
-    }
-
-    /// The same with the network evaluated in other numbers than f64.
-    pub fn with_precision(self, precision: Precision) -> Self {
-        Self { precision, ..self }
     }
 
     /// The network.
@@ -99,15 +90,14 @@ impl Ensemble {
         let mut means = Array2::zeros((members, rows));
         let mut noise_variances = Array2::zeros((members, rows));
         self.forward(features, |rows, outputs| {
-            convert::copy_into(
-                &outputs.f_select(2, 0)?,
-                means.slice_mut(s![.., rows.clone()]),
-            )?;
+            means
+                .slice_mut(s![.., rows.clone()])
+                .assign(&outputs.index_axis(Axis(2), 0));
             let mut noise = noise_variances.slice_mut(s![.., rows]);
             match &self.likelihood {
                 Likelihood::Gaussian(gaussian) => noise.fill(gaussian.noise_variance()),
                 Likelihood::Heteroscedastic(head) => {
-                    convert::copy_into(&head.noise_variance(outputs)?, noise)?;
+                    noise.assign(&head.noise_variance(outputs)?);
                 }
                 Likelihood::Bernoulli | Likelihood::Softmax { .. } => noise.fill(f64::NAN),
             }
@@ -136,7 +126,7 @@ impl Ensemble {
         let mut logits = Array3::zeros((self.particles.nrows(), features.nrows(), classes));
         let first = classes - self.likelihood.outputs();
         self.forward(features, |rows, outputs| {
-            convert::copy_into(outputs, logits.slice_mut(s![.., rows, first..]))?;
+            logits.slice_mut(s![.., rows, first..]).assign(&outputs);
             Ok(())
         })?;
         Ok(ClassPrediction::new(logits))
@@ -146,33 +136,24 @@ impl Ensemble {
     fn forward(
         &self,
         features: ArrayView2<'_, f64>,
-        mut take: impl FnMut(Range<usize>, &Tensor) -> Result<(), ModelError>,
+        mut take: impl FnMut(Range<usize>, ArrayView3<'_, f64>) -> Result<(), ModelError>,
     ) -> Result<(), ModelError> {
-        let input = self.network.input_shape();
-        let width: usize = input.iter().product();
-        if features.ncols() != width {
+        if features.ncols() != self.network.inputs() {
             return Err(ModelError::Shape {
                 what: "features".into(),
                 found: features.shape().to_vec(),
-                expected: vec![features.nrows(), width],
+                expected: vec![features.nrows(), self.network.inputs()],
             });
         }
-        let kind = self.precision.kind();
-        let parameters = convert::tensor_on(self.particles.view(), kind, self.device)?;
-        let chunk = if input.len() > 1 { IMAGE_CHUNK } else { CHUNK };
-        let shape: Vec<i64> = [-1]
-            .into_iter()
-            .chain(input.iter().map(|side| *side as i64))
-            .collect();
+        let is_image = self.network.input_shape().len() > 1;
+        let chunk = if is_image { IMAGE_CHUNK } else { CHUNK };
         for (chunk, start) in features
             .axis_chunks_iter(Axis(0), chunk)
             .zip((0..).step_by(chunk))
         {
-            let samples = convert::tensor_on(chunk, kind, self.device)?;
-            let outputs = self
-                .network
-                .forward(&parameters, &samples.f_view(shape.as_slice())?)?;
-            take(start..start + chunk.nrows(), &outputs)?;
+            let samples = self.backend.samples(&self.network, chunk)?;
+            let outputs = samples.forward(&self.network, self.particles.view())?;
+            take(start..start + chunk.nrows(), outputs.view())?;
         }
         Ok(())
     }

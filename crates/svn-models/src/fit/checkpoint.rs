@@ -186,6 +186,7 @@ impl Checkpoint {
             precision,
             noise_floor,
             averaging,
+            backend,
             device,
             seed,
         } = settings;
@@ -198,7 +199,7 @@ impl Checkpoint {
         let pairs = differ!(
             "method" method, "network" network, "task" task, "prior precision" prior_precision,
             "particles" particles, "batch size" batch_size, "curvature" curvature,
-            "precision" precision, "noise floor" noise_floor, "averaging" averaging, "device" device, "seed" seed
+            "precision" precision, "noise floor" noise_floor, "averaging" averaging, "backend" backend, "device" device, "seed" seed
         );
         let too_few = (*epochs < self.epoch()).then(|| {
             let done = format!("of which {} are done", self.epoch());

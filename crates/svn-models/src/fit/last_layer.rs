@@ -13,16 +13,12 @@ use super::training::{Progress, Training};
 use super::validation::{Outputs, Validation};
 use super::{EpochReport, Fit, FitSettings, check_widths, posterior_settings};
 use crate::network::last_layer;
-use crate::posterior::{CurvaturePart, Posterior, Precision};
+use crate::posterior::{CurvaturePart, Posterior};
 use crate::{Ensemble, ModelError, Rows};
 use ndarray::{ArrayView2, Axis, s};
 use std::cell::OnceCell;
-use svn_curvature::{Layer, Sequential, convert};
+use svn_curvature::{Backend, Layer, Samples, Sequential};
 use svn_stein::{Flow, Method, Sampler};
-use tch::{Device, Kind, Tensor};
-
-/// Rows that go through the frozen layers at once.
-const CHUNK: usize = 256;
 
 /// Freeze all but the last affine layer of `ensemble` and train that one; features are computed once.
 ///
@@ -53,20 +49,19 @@ pub fn fit_last_layer(
     settings.validate(train.len())?;
     check_widths(train, validation)?;
     check_ensemble(&settings, ensemble, train.width())?;
-    let device = settings.device.resolve()?;
+    let backend = settings.backend();
     let likelihood = ensemble.likelihood();
     likelihood.check_targets(validation.targets())?;
     let split = Split::new(ensemble)?;
     let weights = ensemble.particles();
     let (frozen, last) = weights.split_at(Axis(1), split.start);
-    let features = |rows: &Rows| split.features(frozen, rows, settings.precision(), device);
+    let features = |rows: &Rows| split.features(frozen, rows, backend);
     let posterior = Posterior::with_features(
         split.last.clone(),
         likelihood,
         features(train)?,
-        1,
         train.targets(),
-        posterior_settings(&settings)?,
+        posterior_settings(&settings),
     )?;
     let sampler = Sampler::new(settings.method.clone())?;
     let mut training = Training {
@@ -97,8 +92,7 @@ pub fn fit_last_layer(
             .slice_mut(s![.., split.start..])
             .assign(&best.particles);
         let network = ensemble.network().clone();
-        let joined = Ensemble::new(network, best.likelihood, particles, device)?;
-        Ok(joined.with_precision(settings.precision()))
+        Ensemble::new(network, best.likelihood, particles, backend)
     })
 }
 
@@ -166,28 +160,14 @@ impl Split {
         })
     }
 
-    /// What the frozen layers make of `rows`, `N × n × K`.
+    /// What each particle's frozen layers make of `rows`.
     fn features(
         &self,
         weights: ArrayView2<'_, f64>,
         rows: &Rows,
-        precision: Precision,
-        device: Device,
-    ) -> Result<Tensor, ModelError> {
-        let kind: Kind = precision.kind();
-        let parameters = convert::tensor_on(weights, kind, device)?;
-        let size = [weights.nrows(), rows.len(), self.frozen.outputs()].map(|side| side as i64);
-        let out = Tensor::f_empty(size, (kind, device))?;
-        let sample = self.frozen.input_shape().iter().map(|side| *side as i64);
-        let shape: Vec<i64> = std::iter::once(-1).chain(sample).collect();
-        let chunks = rows.features();
-        let chunks = chunks.axis_chunks_iter(Axis(0), CHUNK);
-        for (chunk, start) in chunks.zip((0..).step_by(CHUNK)) {
-            let x = convert::tensor_on(chunk, kind, device)?.f_view(shape.as_slice())?;
-            let features = self.frozen.forward(&parameters, &x)?;
-            out.f_narrow(1, start, chunk.nrows() as i64)?
-                .f_copy_(&features)?;
-        }
-        Ok(out)
+        backend: Backend,
+    ) -> Result<Box<dyn Samples>, ModelError> {
+        let samples = backend.samples(&self.frozen, rows.features())?;
+        Ok(samples.through(&self.frozen, weights)?)
     }
 }

@@ -55,7 +55,7 @@ pub struct Fit {
 /// Noise, weights and epoch are chosen from these rows alone. The same settings give the same ensemble to the last bit.
 ///
 /// # Errors
-/// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit, [`ModelError::NoSuchDevice`]; anything else only
+/// [`ModelError::Setting`] or [`ModelError::Shape`] for what does not fit, a backend or device that is not there; anything else only
 /// if no epoch was ever finished with a finite validation score. After one, an error is [`Ending::Failed`].
 pub fn fit(
     settings: &FitSettings,
@@ -89,7 +89,7 @@ pub fn fit(
 /// # let settings = FitSettings {
 /// #     method: Method::Ensemble { step: FirstOrder::adam(0.01) }, network: NetworkSettings::Mlp { hidden: vec![3], activation: Activation::Tanh },
 /// #     task: Task::Regression(NoiseModel::Homoscedastic), prior_precision: 1.0, particles: 2, epochs: 4, batch_size: 5,
-/// #     curvature: CurvatureSettings::default(), precision: None, noise_floor: None, averaging: None, device: Device::Cpu, seed: 0,
+/// #     curvature: CurvatureSettings::default(), precision: None, noise_floor: None, averaging: None, backend: Default::default(), device: Device::Cpu, seed: 0,
 /// # };
 /// # let folder = tempfile::tempdir().map_err(|e| svn_models::ModelError::Setting { name: "folder".into(), found: e.to_string(), expected: "one".into() })?;
 /// # let path = folder.path().join("run.ckpt");
@@ -114,7 +114,6 @@ pub fn fit_from(
 ) -> Result<Fit, ModelError> {
     settings.validate(train.len())?;
     check_widths(train, validation)?;
-    let device = settings.device.resolve()?;
     let likelihood = settings.likelihood()?;
     likelihood.check_targets(validation.targets())?;
     let network = settings.build_network(train.width())?;
@@ -122,7 +121,7 @@ pub fn fit_from(
         network.clone(),
         likelihood,
         train,
-        posterior_settings(settings)?,
+        posterior_settings(settings),
     )?;
     let sampler = Sampler::new(settings.method.clone())?;
     let (state, progress) = match start {
@@ -139,8 +138,7 @@ pub fn fit_from(
     };
     let whole = Whole {
         network: &network,
-        precision: settings.precision(),
-        device,
+        backend: settings.backend(),
     };
     let training = Training {
         settings,
@@ -161,16 +159,15 @@ pub fn fit_from(
     })
 }
 
-fn posterior_settings(settings: &FitSettings) -> Result<PosteriorSettings, ModelError> {
-    Ok(PosteriorSettings {
+fn posterior_settings(settings: &FitSettings) -> PosteriorSettings {
+    PosteriorSettings {
         batch_size: settings.batch_size,
         prior_precision: settings.prior_precision,
         curvature: settings.curvature,
         learn_noise: true,
-        precision: settings.precision(),
         seed: settings.seed,
-        device: settings.device.resolve()?,
-    })
+        backend: settings.backend(),
+    }
 }
 
 fn check_widths(train: &Rows, validation: &Rows) -> Result<(), ModelError> {

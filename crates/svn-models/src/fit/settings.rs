@@ -2,8 +2,8 @@
 
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
 use crate::network::{NetworkSettings, last_layer};
-use crate::posterior::{CurvaturePart, CurvatureSettings, Precision};
-use crate::{Device, Likelihood, ModelError};
+use crate::posterior::{CurvaturePart, CurvatureSettings};
+use crate::{Backend, BackendKind, Device, Likelihood, ModelError, Precision};
 use serde::{Deserialize, Serialize};
 use svn_curvature::Sequential;
 use svn_stein::Method;
@@ -70,6 +70,7 @@ impl Task {
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
 /// | `noise_floor` | least standard deviation of heteroscedastic noise; left out, about 0.001 | (0, 7) |
 /// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
+/// | `backend` | who evaluates the network; left out, plain Rust for perceptrons on the CPU and libtorch for all else | [`BackendKind`] |
 /// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
 /// | `seed` | starting weights and order of the rows | any |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,6 +113,9 @@ pub struct FitSettings {
     /// still move, it lags behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaging: Option<f64>,
+    /// Who evaluates the network.
+    #[serde(default, skip_serializing_if = "BackendKind::is_auto")]
+    pub backend: BackendKind,
     /// Where the network is evaluated. Particles, kernel and linear algebra stay on the CPU.
     #[serde(default, skip_serializing_if = "Device::is_cpu")]
     pub device: Device,
@@ -207,8 +211,14 @@ impl FitSettings {
         }
     }
 
-    pub(super) fn precision(&self) -> Precision {
-        self.precision
-            .unwrap_or_else(|| self.network.default_precision())
+    /// Code, numbers and device of the network's evaluation.
+    pub fn backend(&self) -> Backend {
+        Backend {
+            kind: self.backend,
+            precision: self
+                .precision
+                .unwrap_or_else(|| self.network.default_precision()),
+            device: self.device,
+        }
     }
 }

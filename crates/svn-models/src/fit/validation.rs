@@ -2,11 +2,9 @@
 
 use crate::ensemble::best_noise_variance;
 use crate::likelihood::Gaussian;
-use crate::posterior::Precision;
 use crate::{ClassPrediction, Ensemble, Likelihood, ModelError, Prediction, Rows};
 use ndarray::{Array2, Array3, ArrayView2, s};
-use svn_curvature::{Sequential, convert};
-use tch::{Device, Tensor};
+use svn_curvature::{Backend, Samples, Sequential};
 
 /// Validation rows and the likelihood they are scored by.
 #[derive(Debug)]
@@ -21,10 +19,10 @@ pub(super) struct Validation<'a> {
 pub(super) enum Outputs<'a> {
     /// Through the whole network.
     Whole(Whole<'a>),
-    /// Through the last layer, from features (`N × n × K`) that the frozen ones gave.
+    /// Through the last layer, from features of each particle that the frozen ones gave.
     LastLayer {
         network: &'a Sequential,
-        features: Tensor,
+        features: Box<dyn Samples>,
     },
 }
 
@@ -32,8 +30,7 @@ pub(super) enum Outputs<'a> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole<'a> {
     pub(super) network: &'a Sequential,
-    pub(super) precision: Precision,
-    pub(super) device: Device,
+    pub(super) backend: Backend,
 }
 
 impl Whole<'_> {
@@ -44,8 +41,7 @@ impl Whole<'_> {
         particles: ArrayView2<'_, f64>,
     ) -> Result<Ensemble, ModelError> {
         let network = self.network.clone();
-        let ensemble = Ensemble::new(network, likelihood, particles.to_owned(), self.device)?;
-        Ok(ensemble.with_precision(self.precision))
+        Ensemble::new(network, likelihood, particles.to_owned(), self.backend)
     }
 }
 
@@ -85,7 +81,7 @@ impl Validation<'_> {
                 .ensemble(self.likelihood, particles)?
                 .predict_classes(self.rows.features()),
             Outputs::LastLayer { network, features } => {
-                let outputs = outputs(network, features, particles)?;
+                let outputs = features.forward(network, particles)?;
                 let classes = self.likelihood.classes().unwrap_or(outputs.dim().2);
                 let (members, rows, logits) = outputs.dim();
                 // One logit of two classes is that of the second.
@@ -103,12 +99,9 @@ impl Validation<'_> {
                 .ensemble(self.likelihood, particles)?
                 .predict(self.rows.features()),
             Outputs::LastLayer { network, features } => {
-                let outputs = outputs(network, features, particles)?;
+                let outputs = features.forward(network, particles)?;
                 let noise_variances = match &self.likelihood {
-                    Likelihood::Heteroscedastic(head) => {
-                        let outputs = convert::tensor(outputs.view())?;
-                        convert::array(&head.noise_variance(&outputs)?)?
-                    }
+                    Likelihood::Heteroscedastic(head) => head.noise_variance(outputs.view())?,
                     Likelihood::Gaussian(gaussian) => {
                         let (members, rows, _) = outputs.dim();
                         Array2::from_elem((members, rows), gaussian.noise_variance())
@@ -125,16 +118,4 @@ impl Validation<'_> {
             }
         }
     }
-}
-
-/// Outputs `N × n × c` of a last layer.
-fn outputs(
-    network: &Sequential,
-    features: &Tensor,
-    particles: ArrayView2<'_, f64>,
-) -> Result<Array3<f64>, ModelError> {
-    let parameters = convert::tensor_on(particles, features.kind(), features.device())?;
-    Ok(convert::array(
-        &network.forward_each(&parameters, features)?,
-    )?)
 }

@@ -6,9 +6,10 @@
 
 use super::LossTerms;
 use crate::ModelError;
+use ndarray::{ArrayView2, ArrayView3};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tch::{Kind, Tensor};
+use svn_curvature::Loss;
 
 /// `N(y | f, σ²)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,9 @@ pub struct Gaussian {
 impl Gaussian {
     /// The smallest noise variance that learning may reach, in squared units of the (standardised) target.
     pub const FLOOR: f64 = 1e-8;
+
+    /// The loss at `σ = 1`, from which `1/σ²` is left out.
+    pub(super) const UNIT: Loss = Loss::Gaussian { noise: 1.0 };
 
     /// A likelihood with noise variance `σ²`, raised to [`Self::FLOOR`] if it is below.
     ///
@@ -43,20 +47,19 @@ impl Gaussian {
         self.noise_variance
     }
 
-    pub(super) fn loss(&self, outputs: &Tensor, targets: &Tensor) -> Result<LossTerms, ModelError> {
-        let residual = targets.unsqueeze(0).f_sub(&outputs.f_select(2, 0)?)?;
-        let squares = residual.f_square()?;
-        let rows = residual.size()[1] as f64;
+    pub(super) fn loss(
+        &self,
+        outputs: ArrayView3<'_, f64>,
+        targets: ArrayView2<'_, f64>,
+    ) -> Result<LossTerms, ModelError> {
+        let (half_squares, mut ascent) = Self::UNIT.value_and_gradient(outputs, targets)?;
+        let rows = targets.nrows() as f64;
         let constant = 0.5 * rows * (2.0 * PI * self.noise_variance).ln();
-        let sum = squares.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
+        ascent /= -self.noise_variance;
         Ok(LossTerms {
-            negative_log_likelihood: &sum * (0.5 / self.noise_variance) + constant,
-            ascent: (residual / self.noise_variance).unsqueeze(2),
-            mean_squared_residual: Some(sum / rows),
+            negative_log_likelihood: &half_squares / self.noise_variance + constant,
+            ascent,
+            mean_squared_residual: Some(half_squares * (2.0 / rows)),
         })
-    }
-
-    pub(super) fn curvature_root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
-        Ok(outputs.f_ones_like()?.unsqueeze(3))
     }
 }

@@ -15,13 +15,13 @@
 //!
 //! Reference: Nix and Weigend, *Estimating the mean and variance of the target probability distribution* (1994).
 
-use super::LossTerms;
+use super::{LossTerms, check_outputs};
 use crate::ModelError;
+use ndarray::{Array2, Array3, Array4, ArrayView1, ArrayView2, ArrayView3, Axis, Zip};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use svn_curvature::Loss;
-use tch::{Kind, Tensor};
 
 /// `N(y | μ, σ₀² + exp(s))` with outputs `(μ, s)`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -42,14 +42,12 @@ impl Default for HeteroscedasticGaussian {
     }
 }
 
-/// Outputs of a batch as the parameters of its Gaussians, each `N × b`.
+/// Outputs of a batch as the parameters of its Gaussians.
 struct Parameters {
-    /// `μ`.
-    mean: Tensor,
-    /// `ln v`.
-    log_variance: Tensor,
-    /// `t = ∂ ln v/∂s`.
-    slope: Tensor,
+    /// `(μ, ln v)`; `N × b × 2`.
+    natural: Array3<f64>,
+    /// `t = ∂ ln v/∂s`; `N × b`.
+    slope: Array2<f64>,
 }
 
 impl HeteroscedasticGaussian {
@@ -89,88 +87,101 @@ impl HeteroscedasticGaussian {
         }
     }
 
-    /// The one place where outputs become variances; in logarithms, so that nothing overflows or is rounded away.
-    fn parameters(&self, outputs: &Tensor) -> Result<Parameters, ModelError> {
-        let s = outputs.f_select(2, 1)?;
+    /// `ln v` and its slope `t`: the one place where outputs become variances; in logarithms, so that nothing overflows
+    /// or is rounded away.
+    fn log_variance(&self, s: f64) -> (f64, f64) {
         // ln v'(s).
-        let log_growth = s.f_clamp_max(self.linear_from)?;
-        let beyond = s.f_sub(&log_growth)?.f_log1p()?;
-        let above_floor = log_growth.f_add(&beyond)?;
+        let log_growth = s.min(self.linear_from);
+        let above_floor = log_growth + (s - log_growth).ln_1p();
         let log_variance = if self.floor > 0.0 {
-            above_floor.f_logaddexp(&above_floor.f_full_like(2.0 * self.floor.ln())?)?
+            log_add_exp(above_floor, 2.0 * self.floor.ln())
         } else {
             above_floor
         };
-        Ok(Parameters {
-            mean: outputs.f_select(2, 0)?,
-            slope: log_growth.f_sub(&log_variance)?.f_exp()?,
-            log_variance,
-        })
+        (log_variance, (log_growth - log_variance).exp())
+    }
+
+    fn parameters(&self, outputs: ArrayView3<'_, f64>) -> Parameters {
+        let mut natural = outputs.to_owned();
+        let mut slope = Array2::zeros((outputs.dim().0, outputs.dim().1));
+        Zip::from(natural.index_axis_mut(Axis(2), 1))
+            .and(&mut slope)
+            .for_each(|s, t| (*s, *t) = self.log_variance(*s));
+        Parameters { natural, slope }
     }
 
     /// Noise variance `v` of each row; `N × b`.
     ///
     /// # Errors
-    /// [`ModelError::Torch`] if `outputs` is not `N × b × 2`.
-    pub fn noise_variance(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
-        Ok(self.parameters(outputs)?.log_variance.f_exp()?)
+    /// [`ModelError::Shape`] if `outputs` is not `N × b × 2`.
+    pub fn noise_variance(&self, outputs: ArrayView3<'_, f64>) -> Result<Array2<f64>, ModelError> {
+        check_outputs(outputs, 2)?;
+        let s = outputs.index_axis_move(Axis(2), 1);
+        Ok(s.mapv(|s| self.log_variance(s).0.exp()))
     }
 
-    pub(super) fn loss(&self, outputs: &Tensor, targets: &Tensor) -> Result<LossTerms, ModelError> {
-        let Parameters {
-            mean,
-            log_variance,
-            slope,
-        } = self.parameters(outputs)?;
-        let precision = (-&log_variance).f_exp()?;
-        let residual = targets.unsqueeze(0).f_sub(&mean)?;
-        let squares = residual.f_square()?;
-        let scaled = squares.f_mul(&precision)?;
-        let rows = residual.size()[1] as f64;
-        let terms = &scaled + &log_variance;
-        let sum = terms.f_sum_dim_intlist([1i64].as_slice(), false, Kind::Double)?;
-        let to_s = (scaled * 0.5 - 0.5).f_mul(&slope)?;
+    pub(super) fn loss(
+        &self,
+        outputs: ArrayView3<'_, f64>,
+        targets: ArrayView2<'_, f64>,
+    ) -> Result<LossTerms, ModelError> {
+        let Parameters { natural, slope } = self.parameters(outputs);
+        let (value, mut ascent) =
+            Loss::HeteroscedasticGaussian.value_and_gradient(natural.view(), targets)?;
+        ascent
+            .index_axis_mut(Axis(2), 1)
+            .zip_mut_with(&slope, |g, t| *g *= t);
+        let rows = targets.nrows() as f64;
+        let mean_square = |mean: ArrayView1<'_, f64>| {
+            let squares = mean.iter().zip(targets).map(|(mean, y)| (y - mean).powi(2));
+            squares.sum::<f64>() / rows
+        };
         Ok(LossTerms {
-            negative_log_likelihood: sum * 0.5 + 0.5 * rows * (2.0 * PI).ln(),
-            ascent: Tensor::f_stack(&[residual.f_mul(&precision)?, to_s], 2)?,
-            mean_squared_residual: Some(squares.f_mean_dim(
-                [1i64].as_slice(),
-                false,
-                Kind::Double,
-            )?),
+            negative_log_likelihood: value + 0.5 * rows * (2.0 * PI).ln(),
+            ascent: -ascent,
+            mean_squared_residual: Some(
+                natural
+                    .index_axis(Axis(2), 0)
+                    .map_axis(Axis(1), mean_square),
+            ),
         })
     }
 
-    pub(super) fn curvature_root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
+    pub(super) fn curvature_root(
+        &self,
+        outputs: ArrayView3<'_, f64>,
+    ) -> Result<Array4<f64>, ModelError> {
         self.through_slope(outputs, |natural| {
-            Ok(Loss::HeteroscedasticGaussian.root(natural)?)
+            Loss::HeteroscedasticGaussian.root(natural)
         })
     }
 
     pub(super) fn sampled_curvature_root<R: Rng + ?Sized>(
         &self,
-        outputs: &Tensor,
+        outputs: ArrayView3<'_, f64>,
         samples: usize,
         rng: &mut R,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Array4<f64>, ModelError> {
         self.through_slope(outputs, |natural| {
-            Ok(Loss::HeteroscedasticGaussian.monte_carlo_root(natural, samples, rng)?)
+            Loss::HeteroscedasticGaussian.monte_carlo_root(natural, samples, rng)
         })
     }
 
     /// A root in `(μ, ln v)` as one in `(μ, s)`, by the chain rule.
     fn through_slope(
         &self,
-        outputs: &Tensor,
-        root: impl FnOnce(&Tensor) -> Result<Tensor, ModelError>,
-    ) -> Result<Tensor, ModelError> {
-        let Parameters {
-            mean,
-            log_variance,
-            slope,
-        } = self.parameters(outputs)?;
-        let natural = Tensor::f_stack(&[mean, log_variance], 2)?;
-        let chain = Tensor::f_stack(&[slope.f_ones_like()?, slope], 2)?.f_unsqueeze(3)?;
-        Ok(root(&natural)?.f_mul(&chain)?)
+        outputs: ArrayView3<'_, f64>,
+        root: impl FnOnce(ArrayView3<'_, f64>) -> svn_curvature::Result<Array4<f64>>,
+    ) -> Result<Array4<f64>, ModelError> {
+        let Parameters { natural, slope } = self.parameters(outputs);
+        let mut root = root(natural.view())?;
+        let mut of_log_variance = root.index_axis_mut(Axis(2), 1);
+        of_log_variance *= &slope.insert_axis(Axis(2));
+        Ok(root)
     }
+}
+
+/// `ln(eᵃ + eᵇ)`.
+fn log_add_exp(a: f64, b: f64) -> f64 {
+    a.max(b) + (-(a - b).abs()).exp().ln_1p()
 }

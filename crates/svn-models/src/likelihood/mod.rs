@@ -8,14 +8,13 @@
 //! S_pi        root of the curvature, S Sᵀ = E[∂²ℓ/∂f²] (Fisher) / σ⁻²  (c × k)
 //! ```
 //!
-//! All come from one set of outputs and one noise level, so that score and curvature belong to the same energy.
+//! All come from one set of outputs and one noise level, so that score and curvature belong to the same energy. The
+//! numbers are those of [`Loss`], with the noise and its parameters put in and `ℓ` normalised.
 
-mod bernoulli;
 #[cfg(test)]
 mod class_tests;
 mod gaussian;
 mod heteroscedastic;
-mod softmax;
 #[cfg(test)]
 mod tests;
 
@@ -23,21 +22,20 @@ pub use gaussian::Gaussian;
 pub use heteroscedastic::HeteroscedasticGaussian;
 
 use crate::ModelError;
-use ndarray::ArrayView1;
+use ndarray::{Array1, Array3, Array4, ArrayView1, ArrayView2, ArrayView3, Axis};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 use svn_curvature::Loss;
-use tch::Tensor;
 
 /// What a likelihood says of a batch.
 #[derive(Debug)]
 pub struct LossTerms {
     /// Summed negative log likelihood of the batch, one number a particle, in nats; `N`.
-    pub negative_log_likelihood: Tensor,
+    pub negative_log_likelihood: Array1<f64>,
     /// `−∂ℓ/∂f`; `N × b × c`.
-    pub ascent: Tensor,
+    pub ascent: Array3<f64>,
     /// Mean squared residual of the batch, `N`, in squared units of the target; none for classes.
-    pub mean_squared_residual: Option<Tensor>,
+    pub mean_squared_residual: Option<Array1<f64>>,
 }
 
 /// The likelihoods of regression and classification.
@@ -101,16 +99,23 @@ impl Likelihood {
         self.outputs()
     }
 
-    /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`, of the outputs' kind.
+    /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`.
     ///
     /// # Errors
-    /// [`ModelError::Torch`] if the shapes do not fit.
-    pub fn loss(&self, outputs: &Tensor, targets: &Tensor) -> Result<LossTerms, ModelError> {
+    /// [`ModelError::Shape`] or [`ModelError::Curvature`] if the shapes do not fit; [`ModelError::Curvature`] with the row
+    /// of a target that is not finite or no class index.
+    pub fn loss(
+        &self,
+        outputs: ArrayView3<'_, f64>,
+        targets: ArrayView1<'_, f64>,
+    ) -> Result<LossTerms, ModelError> {
+        check_outputs(outputs, self.outputs())?;
+        let targets = targets.insert_axis(Axis(1));
         match self {
             Self::Gaussian(likelihood) => likelihood.loss(outputs, targets),
             Self::Heteroscedastic(likelihood) => likelihood.loss(outputs, targets),
-            Self::Bernoulli => bernoulli::loss(outputs, targets),
-            Self::Softmax { .. } => softmax::loss(outputs, targets),
+            Self::Bernoulli => of_classes(Loss::Bernoulli, outputs, targets),
+            Self::Softmax { .. } => of_classes(Loss::Categorical, outputs, targets),
         }
     }
 
@@ -119,10 +124,11 @@ impl Likelihood {
     /// Keeping a common noise level out of the root lets rows of earlier batches follow a noise that is still learned.
     ///
     /// # Errors
-    /// [`ModelError::Torch`] or [`ModelError::Curvature`] if the shapes do not fit.
-    pub fn curvature_root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
+    /// [`ModelError::Shape`] if `outputs` is not `N × b × c`.
+    pub fn curvature_root(&self, outputs: ArrayView3<'_, f64>) -> Result<Array4<f64>, ModelError> {
+        check_outputs(outputs, self.outputs())?;
         match self {
-            Self::Gaussian(likelihood) => likelihood.curvature_root(outputs),
+            Self::Gaussian(_) => Ok(Gaussian::UNIT.root(outputs)?),
             Self::Heteroscedastic(likelihood) => likelihood.curvature_root(outputs),
             Self::Bernoulli => Ok(Loss::Bernoulli.root(outputs)?),
             Self::Softmax { .. } => Ok(Loss::Categorical.root(outputs)?),
@@ -135,17 +141,16 @@ impl Likelihood {
     /// All random numbers come from `rng`.
     ///
     /// # Errors
-    /// [`ModelError::Torch`] or [`ModelError::Curvature`] if the shapes do not fit.
+    /// [`ModelError::Shape`] if `outputs` is not `N × b × c`.
     pub fn sampled_curvature_root<R: Rng + ?Sized>(
         &self,
-        outputs: &Tensor,
+        outputs: ArrayView3<'_, f64>,
         samples: usize,
         rng: &mut R,
-    ) -> Result<Tensor, ModelError> {
+    ) -> Result<Array4<f64>, ModelError> {
+        check_outputs(outputs, self.outputs())?;
         match self {
-            Self::Gaussian(_) => {
-                Ok(Loss::Gaussian { noise: 1.0 }.monte_carlo_root(outputs, samples, rng)?)
-            }
+            Self::Gaussian(_) => Ok(Gaussian::UNIT.monte_carlo_root(outputs, samples, rng)?),
             Self::Heteroscedastic(likelihood) => {
                 likelihood.sampled_curvature_root(outputs, samples, rng)
             }
@@ -161,6 +166,33 @@ impl Likelihood {
             Self::Heteroscedastic(_) | Self::Bernoulli | Self::Softmax { .. } => 1.0,
         }
     }
+}
+
+/// Terms of a loss that is a normalised negative log likelihood as it is.
+fn of_classes(
+    loss: Loss,
+    outputs: ArrayView3<'_, f64>,
+    targets: ArrayView2<'_, f64>,
+) -> Result<LossTerms, ModelError> {
+    let (negative_log_likelihood, gradient) = loss.value_and_gradient(outputs, targets)?;
+    Ok(LossTerms {
+        negative_log_likelihood,
+        ascent: -gradient,
+        mean_squared_residual: None,
+    })
+}
+
+/// Checks that there are `c` outputs.
+fn check_outputs(outputs: ArrayView3<'_, f64>, c: usize) -> Result<(), ModelError> {
+    let (particles, rows, found) = outputs.dim();
+    if found == c {
+        return Ok(());
+    }
+    Err(ModelError::Shape {
+        what: "outputs".into(),
+        found: outputs.shape().to_vec(),
+        expected: vec![particles, rows, c],
+    })
 }
 
 /// A target as the index of one of `classes` classes.

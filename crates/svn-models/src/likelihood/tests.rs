@@ -2,8 +2,8 @@
 
 use super::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use approx::assert_relative_eq;
+use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayView3, array, s};
 use rand::SeedableRng;
-use tch::{IndexOp, Tensor};
 
 fn heteroscedastic(floor: f64, linear_from: f64) -> Likelihood {
     Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(floor, linear_from).unwrap())
@@ -42,21 +42,24 @@ fn variance(likelihood: &Likelihood, f: &[f64]) -> f64 {
     }
 }
 
-/// One particle, one row: outputs `f` and target `y`.
+/// One particle, one row of outputs.
+fn one_row(f: &[f64]) -> ArrayView3<'_, f64> {
+    ArrayView3::from_shape((1, 1, f.len()), f).unwrap()
+}
+
+/// `R Rᵀ`.
+fn product(root: ArrayView2<'_, f64>) -> Array2<f64> {
+    root.dot(&root.t())
+}
+
 fn nll(likelihood: &Likelihood, f: &[f64], y: f64) -> f64 {
-    let outputs = Tensor::from_slice(f).view([1, 1, f.len() as i64]);
-    let terms = likelihood
-        .loss(&outputs, &Tensor::from_slice(&[y]))
-        .unwrap();
-    terms.negative_log_likelihood.double_value(&[0])
+    let terms = likelihood.loss(one_row(f), array![y].view()).unwrap();
+    terms.negative_log_likelihood[0]
 }
 
 fn ascent(likelihood: &Likelihood, f: &[f64], y: f64) -> Vec<f64> {
-    let outputs = Tensor::from_slice(f).view([1, 1, f.len() as i64]);
-    let terms = likelihood
-        .loss(&outputs, &Tensor::from_slice(&[y]))
-        .unwrap();
-    Vec::try_from(terms.ascent.i((0, 0))).unwrap()
+    let terms = likelihood.loss(one_row(f), array![y].view()).unwrap();
+    terms.ascent.into_raw_vec_and_offset().0
 }
 
 #[test]
@@ -105,14 +108,12 @@ fn curvature_is_the_fisher_information() {
                 }
             }
         }
-        let outputs = Tensor::from_slice(&f[..c]).view([1, 1, c as i64]);
-        let root = likelihood.curvature_root(&outputs).unwrap().i((0, 0));
-        let product = root.matmul(&root.tr()) * likelihood.curvature_weight();
+        let root = likelihood.curvature_root(one_row(&f[..c])).unwrap();
+        let product = product(root.slice(s![0, 0, .., ..])) * likelihood.curvature_weight();
         for i in 0..c {
             for j in 0..c {
-                let found = product.double_value(&[i as i64, j as i64]);
                 assert_relative_eq!(
-                    found,
+                    product[[i, j]],
                     fisher[i * c + j],
                     epsilon = 1e-9,
                     max_relative = 1e-9
@@ -131,9 +132,8 @@ fn the_density_integrates_to_one_and_to_the_predicted_variance() {
     {
         let expected = variance(&likelihood, &f);
         if let Likelihood::Heteroscedastic(head) = likelihood {
-            let outputs = Tensor::from_slice(&f).view([1, 1, 2]);
-            let found = head.noise_variance(&outputs).unwrap().double_value(&[0, 0]);
-            assert_relative_eq!(found, expected, max_relative = 1e-14);
+            let found = head.noise_variance(one_row(&f)).unwrap();
+            assert_relative_eq!(found[[0, 0]], expected, max_relative = 1e-14);
         }
         let (mut total, mut second) = (0.0, 0.0);
         let step = expected.sqrt() * 0.01;
@@ -175,18 +175,13 @@ fn noise_where_growth_is_linear_falls_again_and_does_not_overflow() {
         assert!(pull(s) < 0.0 && pull(s).is_finite(), "s = {s}: {}", pull(s));
         assert!(nll(&likelihood, &[0.0, s], 1.0).is_finite(), "s = {s}");
     }
-    // In single precision, in which networks of images are evaluated.
-    let outputs = Tensor::from_slice(&[0.0f32, -200.0, 0.0, -9.3, 0.0, 200.0]).view([1, 3, 2]);
+    let outputs = array![[[0.0, -200.0], [0.0, -9.3], [0.0, 200.0]]];
     let terms = likelihood
-        .loss(&outputs, &Tensor::from_slice(&[1.0f32; 3]))
+        .loss(outputs.view(), array![1.0, 1.0, 1.0].view())
         .unwrap();
-    let roots = likelihood.curvature_root(&outputs).unwrap();
-    for numbers in [&terms.negative_log_likelihood, &terms.ascent, &roots] {
-        assert!(
-            bool::try_from(numbers.isfinite().all()).unwrap(),
-            "{numbers}"
-        );
-    }
+    let roots = likelihood.curvature_root(outputs.view()).unwrap();
+    let numbers = terms.negative_log_likelihood.iter().chain(&terms.ascent);
+    assert!(numbers.chain(&roots).all(|x| x.is_finite()));
 }
 
 #[test]
@@ -196,22 +191,19 @@ fn without_a_floor_the_output_is_the_log_variance_to_the_last_bit() {
     };
     let likelihood = Likelihood::Heteroscedastic(head);
     for [mean, s] in OUTPUTS {
-        let outputs = Tensor::from_slice(&[mean, s]).view([1, 1, 2]);
-        let precision = (-Tensor::from_slice(&[s])).exp().double_value(&[0]);
+        let f = [mean, s];
+        let precision = (-s).exp();
         let residual = 0.9 - mean;
         assert_eq!(
-            ascent(&likelihood, &[mean, s], 0.9),
+            ascent(&likelihood, &f, 0.9),
             [
                 residual * precision,
                 residual * residual * precision * 0.5 - 0.5
             ]
         );
-        let root = likelihood.curvature_root(&outputs).unwrap();
-        assert_eq!(root.double_value(&[0, 0, 1, 1]), 0.5f64.sqrt());
-        assert_eq!(
-            head.noise_variance(&outputs).unwrap().double_value(&[0, 0]),
-            Tensor::from_slice(&[s]).exp().double_value(&[0])
-        );
+        let root = likelihood.curvature_root(one_row(&f)).unwrap();
+        assert_eq!(root[[0, 0, 1, 1]], 0.5f64.sqrt());
+        assert_eq!(head.noise_variance(one_row(&f)).unwrap()[[0, 0]], s.exp());
     }
 }
 
@@ -219,12 +211,9 @@ fn without_a_floor_the_output_is_the_log_variance_to_the_last_bit() {
 fn the_floor_adds_to_the_noise() {
     let likelihood = HeteroscedasticGaussian::default();
     let log_variances = [-30.0f64, -9.5, -9.0, 1.0];
-    let outputs = Tensor::zeros([1, 4, 2], (tch::Kind::Double, tch::Device::Cpu));
-    outputs
-        .i((0, .., 1))
-        .copy_(&Tensor::from_slice(&log_variances));
+    let outputs = Array3::from_shape_fn((1, 4, 2), |(_, i, j)| j as f64 * log_variances[i]);
     let floored = likelihood.with_floor(0.01).unwrap();
-    let found: Vec<f64> = Vec::try_from(floored.noise_variance(&outputs).unwrap().i(0)).unwrap();
+    let found = floored.noise_variance(outputs.view()).unwrap();
     for (found, log_variance) in found.into_iter().zip(log_variances) {
         assert_relative_eq!(found, 1e-4 + log_variance.exp(), max_relative = 1e-12);
     }
@@ -253,21 +242,75 @@ fn noise_must_be_positive() {
 #[test]
 fn a_sampled_root_has_the_curvature_as_its_expectation() {
     for likelihood in cases() {
-        let c = likelihood.outputs() as i64;
-        let outputs = Tensor::from_slice(&[0.4, -0.9, 1.3, -3.0][..2 * c as usize]).view([1, 2, c]);
+        let c = likelihood.outputs();
+        let outputs =
+            Array3::from_shape_fn((1, 2, c), |(_, i, j)| [0.4, -0.9, 1.3, -3.0][i * c + j]);
         let mut rng = rand::rngs::ChaCha12Rng::seed_from_u64(4);
         let drawn = likelihood
-            .sampled_curvature_root(&outputs, 200_000, &mut rng)
+            .sampled_curvature_root(outputs.view(), 200_000, &mut rng)
             .unwrap();
-        assert_eq!(drawn.size(), [1, 2, c, 200_000]);
-        let exact = likelihood.curvature_root(&outputs).unwrap();
-        let product = |root: &Tensor| root.matmul(&root.transpose(2, 3));
-        let (found, expected) = (product(&drawn), product(&exact));
-        for (row, i, j) in (0..2 * c * c).map(|k| (k / c / c, k / c % c, k % c)) {
-            let at = |product: &Tensor, i, j| product.double_value(&[0, row, i, j]);
-            let scale = (at(&expected, i, i) * at(&expected, j, j)).sqrt();
-            let error = (at(&found, i, j) - at(&expected, i, j)).abs();
-            assert!(error < 0.04 * scale, "{likelihood:?}: {error} of {scale}");
+        assert_eq!(drawn.dim(), (1, 2, c, 200_000));
+        let exact = likelihood.curvature_root(outputs.view()).unwrap();
+        for row in 0..2 {
+            let found = product(drawn.slice(s![0, row, .., ..]));
+            let expected = product(exact.slice(s![0, row, .., ..]));
+            for ((i, j), found) in found.indexed_iter() {
+                let scale = (expected[[i, i]] * expected[[j, j]]).sqrt();
+                let error = (found - expected[[i, j]]).abs();
+                assert!(error < 0.04 * scale, "{likelihood:?}: {error} of {scale}");
+            }
         }
     }
+}
+
+#[test]
+fn mean_squared_residuals_are_those_of_the_means() {
+    let y = [0.9, -0.2, 1.4];
+    for likelihood in cases() {
+        let c = likelihood.outputs();
+        let outputs = Array3::from_shape_fn((2, 3, c), |(p, i, j)| OUTPUTS[p + i][j]);
+        let terms = likelihood
+            .loss(outputs.view(), Array1::from_iter(y).view())
+            .unwrap();
+        let found = terms.mean_squared_residual.unwrap();
+        for (p, found) in found.into_iter().enumerate() {
+            let squares = (0..3).map(|i| (y[i] - OUTPUTS[p + i][0]).powi(2));
+            assert_relative_eq!(found, squares.sum::<f64>() / 3.0, max_relative = 1e-14);
+            let losses = (0..3).map(|i| nll(&likelihood, &OUTPUTS[p + i][..c], y[i]));
+            let total = terms.negative_log_likelihood[p];
+            assert_relative_eq!(total, losses.sum::<f64>(), max_relative = 1e-13);
+        }
+    }
+}
+
+#[test]
+fn shapes_that_do_not_fit_are_refused() {
+    for likelihood in cases() {
+        let c = likelihood.outputs();
+        let wide = Array3::zeros((2, 3, c + 1));
+        let message = format!("outputs has shape [2, 3, {}]; expected [2, 3, {c}]", c + 1);
+        let y = Array1::zeros(3);
+        let mut rng = rand::rngs::ChaCha12Rng::seed_from_u64(4);
+        for error in [
+            likelihood.loss(wide.view(), y.view()).unwrap_err(),
+            likelihood.curvature_root(wide.view()).unwrap_err(),
+            likelihood
+                .sampled_curvature_root(wide.view(), 1, &mut rng)
+                .unwrap_err(),
+        ] {
+            assert_eq!(error.to_string(), message);
+        }
+        let fitting = Array3::zeros((2, 4, c));
+        let error = likelihood.loss(fitting.view(), y.view()).unwrap_err();
+        assert!(
+            error.to_string().starts_with("targets must have shape"),
+            "{error}"
+        );
+    }
+    let none = Array3::zeros((2, 3, 1));
+    assert!(
+        HeteroscedasticGaussian::default()
+            .noise_variance(none.view())
+            .is_err()
+    );
 }

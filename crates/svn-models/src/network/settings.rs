@@ -1,8 +1,7 @@
 //! Which network is trained.
 
 use super::{LeNetSettings, MlpSettings};
-use crate::ModelError;
-use crate::posterior::Precision;
+use crate::{ModelError, Precision};
 use serde::{Deserialize, Serialize};
 use svn_curvature::{Activation, Sequential};
 

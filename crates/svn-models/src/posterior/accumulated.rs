@@ -8,11 +8,11 @@
 //!
 //! The noise weight `w` stays outside, so that older batches follow a noise that is still learned.
 
+use ndarray::ArrayView4;
 use svn_curvature::{
-    BatchSlots, DiagAccumulator, KfacAccumulator, LayerGgn, LayeredRows, Linearization, WrittenRows,
+    BatchSlots, DiagAccumulator, KfacAccumulator, LayerGgn, LayeredRows, Linearized, WrittenRows,
 };
 use svn_stein::Curvature;
-use tch::Tensor;
 
 use super::average::{EigenAverage, MovingAverage};
 use super::collect::Collect;
@@ -57,7 +57,7 @@ pub(super) struct Accumulated {
 impl Accumulated {
     /// Nothing yet, for networks like that of `linear` with `columns` columns in the root.
     pub(super) fn new(
-        linear: &Linearization,
+        linear: &dyn Linearized,
         columns: usize,
         shape: Shape,
     ) -> Result<Self, ModelError> {
@@ -65,16 +65,16 @@ impl Accumulated {
         let collector: Box<dyn Collect> = match shape.settings.family {
             CurvatureFamily::Full => Box::new(ring(linear, columns, &shape)?),
             CurvatureFamily::Diag => {
-                let sums = DiagAccumulator::new(linear)?;
-                Box::new(MovingAverage::new(sums, decay, rows, true)?)
+                let sums = DiagAccumulator::new(linear);
+                Box::new(MovingAverage::new(sums, decay, rows, true))
             }
             CurvatureFamily::Kfac => {
-                let sums = KfacAccumulator::new(linear)?;
-                Box::new(MovingAverage::new(sums, decay, rows, false)?)
+                let sums = KfacAccumulator::new(linear);
+                Box::new(MovingAverage::new(sums, decay, rows, false))
             }
             CurvatureFamily::Ekfac => {
-                let sums = KfacAccumulator::new(linear)?;
-                Box::new(EigenAverage::new(sums, decay, rows)?)
+                let sums = KfacAccumulator::new(linear);
+                Box::new(EigenAverage::new(sums, decay, rows))
             }
         };
         Ok(Self {
@@ -110,8 +110,8 @@ impl Accumulated {
     /// Add the current batch, in place of what was added of it before.
     pub(super) fn set_batch(
         &mut self,
-        linear: &Linearization,
-        root: &Tensor,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
     ) -> Result<(), ModelError> {
         self.collector.set_batch(linear, root, self.overdue)
     }
@@ -147,7 +147,7 @@ impl Accumulated {
 
 /// A ring of rows, by layer where the network has that form, else written out; their matrix where it is one layer with
 /// fewer parameters than rows.
-fn ring(linear: &Linearization, columns: usize, shape: &Shape) -> Result<Ring, ModelError> {
+fn ring(linear: &dyn Linearized, columns: usize, shape: &Shape) -> Result<Ring, ModelError> {
     let slots = shape.settings.accumulated_batches.max(1);
     let slot_rows = shape.batch * columns;
     let kept = rows(linear, slots, slot_rows)?;
@@ -155,7 +155,7 @@ fn ring(linear: &Linearization, columns: usize, shape: &Shape) -> Result<Ring, M
 }
 
 fn rows(
-    linear: &Linearization,
+    linear: &dyn Linearized,
     slots: usize,
     slot_rows: usize,
 ) -> Result<Box<dyn BatchSlots>, ModelError> {

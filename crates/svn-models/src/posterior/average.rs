@@ -7,12 +7,10 @@
 //! Every row of a batch counts alike, so a shorter last batch counts less; the factor `1/m` leaves no bias towards the
 //! start. `β = 1 − 1/L` lets the weights of the batches sum to `L`; with `L = 1` the last batch alone is left.
 
-use svn_curvature::{
-    Accumulate, AccumulatedSums, EkfacAccumulator, KfacAccumulator, Linearization,
-};
+use ndarray::ArrayView4;
+use svn_curvature::{Accumulate, AccumulatedSums, EkfacAccumulator, KfacAccumulator, Linearized};
 use svn_linalg::Shifted;
 use svn_stein::Curvature;
-use tch::Tensor;
 
 use super::collect::{Collect, SavedCollector, other_settings};
 use crate::ModelError;
@@ -35,34 +33,34 @@ pub(super) struct MovingAverage<A: Accumulate> {
 
 impl<A: Accumulate> MovingAverage<A> {
     /// Nothing yet, or the past, in `past`.
-    pub(super) fn new(past: A, decay: f64, rows: usize, eager: bool) -> Result<Self, ModelError> {
-        Ok(Self {
-            with_batch: past.try_clone()?,
+    pub(super) fn new(past: A, decay: f64, rows: usize, eager: bool) -> Self {
+        Self {
+            with_batch: past.clone(),
             past,
             decay,
             rows,
             eager,
             latest: None,
             behind: 0,
-        })
+        }
     }
 
     /// The curvature of the sums, and a copy of them where a checkpoint will want it.
     fn finish(&self) -> Result<(A::Curvature, Option<A>), ModelError> {
-        let curvature = self.with_batch.try_clone()?.finish_for(self.rows as f64)?;
+        let curvature = self.with_batch.clone().finish_for(self.rows as f64)?;
         let sums = match self.eager {
             true => None,
-            false => Some(self.with_batch.try_clone()?),
+            false => Some(self.with_batch.clone()),
         };
         Ok((curvature, sums))
     }
 
     /// The sums, the current batch among them, and those that the curvature in use was made of.
-    fn sums(&self) -> Result<Vec<AccumulatedSums>, ModelError> {
+    fn sums(&self) -> Vec<AccumulatedSums> {
         let made_of = self.latest.as_ref().and_then(|(_, sums)| sums.as_ref());
         let all = [Some(&self.with_batch), made_of];
         let all = all.into_iter().flatten();
-        Ok(all.map(A::sums).collect::<Result<_, _>>()?)
+        all.map(A::sums).collect()
     }
 
     fn set_sums(&mut self, sums: &[AccumulatedSums]) -> Result<(), ModelError> {
@@ -82,18 +80,18 @@ impl<A: Accumulate> MovingAverage<A> {
 
 impl<A: Accumulate> Collect for MovingAverage<A> {
     fn advance(&mut self) -> Result<(), ModelError> {
-        self.past = self.with_batch.try_clone()?;
+        self.past = self.with_batch.clone();
         self.behind += 1;
         Ok(self.past.decay(self.decay)?)
     }
 
     fn set_batch(
         &mut self,
-        linear: &Linearization,
-        root: &Tensor,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
         _renew: bool,
     ) -> Result<(), ModelError> {
-        let mut with_batch = self.past.try_clone()?;
+        let mut with_batch = self.past.clone();
         with_batch.accumulate(linear, root)?;
         self.with_batch = with_batch;
         Ok(())
@@ -124,7 +122,7 @@ impl<A: Accumulate> Collect for MovingAverage<A> {
         Ok(SavedCollector {
             ring: None,
             arrays: Vec::new(),
-            sums: self.sums()?,
+            sums: self.sums(),
             behind: self.behind,
         })
     }
@@ -148,15 +146,11 @@ pub(super) struct EigenAverage {
 
 impl EigenAverage {
     /// Nothing yet.
-    pub(super) fn new(
-        factors: KfacAccumulator,
-        decay: f64,
-        rows: usize,
-    ) -> Result<Self, ModelError> {
-        Ok(Self {
-            factors: MovingAverage::new(factors, decay, rows, false)?,
+    pub(super) fn new(factors: KfacAccumulator, decay: f64, rows: usize) -> Self {
+        Self {
+            factors: MovingAverage::new(factors, decay, rows, false),
             spectrum: None,
-        })
+        }
     }
 
     /// A spectrum in the eigenbases of the factors in use, from the past of the factors.
@@ -166,7 +160,8 @@ impl EigenAverage {
             return Ok(None);
         };
         let past = EkfacAccumulator::with_past(bases, &factors.past)?;
-        MovingAverage::new(past, factors.decay, factors.rows, true).map(Some)
+        let average = MovingAverage::new(past, factors.decay, factors.rows, true);
+        Ok(Some(average))
     }
 }
 
@@ -181,8 +176,8 @@ impl Collect for EigenAverage {
 
     fn set_batch(
         &mut self,
-        linear: &Linearization,
-        root: &Tensor,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
         renew: bool,
     ) -> Result<(), ModelError> {
         self.factors.set_batch(linear, root, renew)?;
@@ -216,7 +211,7 @@ impl Collect for EigenAverage {
     fn save(&self) -> Result<SavedCollector, ModelError> {
         let mut saved = self.factors.save()?;
         if let Some(spectrum) = &self.spectrum {
-            saved.sums.extend(spectrum.sums()?);
+            saved.sums.extend(spectrum.sums());
         }
         Ok(saved)
     }

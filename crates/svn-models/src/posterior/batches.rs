@@ -9,7 +9,7 @@ use rand::seq::SliceRandom;
 /// An endless, seeded stream of index batches.
 #[derive(Debug)]
 pub struct Batches {
-    order: Vec<i64>,
+    order: Vec<usize>,
     position: usize,
     per_epoch: usize,
     drawn: usize,
@@ -21,7 +21,7 @@ impl Batches {
     pub fn new(rows: usize, size: usize, seed: u64) -> Self {
         let rows = rows.max(1);
         Self {
-            order: (0..rows as i64).collect(),
+            order: (0..rows).collect(),
             position: rows,
             per_epoch: rows.div_ceil(size.clamp(1, rows)),
             drawn: 0,
@@ -30,7 +30,7 @@ impl Batches {
     }
 
     /// Indices of the next batch; a new permutation starts where the last one ended.
-    pub fn draw(&mut self) -> &[i64] {
+    pub fn draw(&mut self) -> &[usize] {
         if self.position >= self.order.len() {
             self.order.shuffle(&mut self.rng);
             (self.position, self.drawn) = (0, 0);
@@ -72,7 +72,7 @@ mod tests {
                 seen.extend_from_slice(batch);
             }
             seen.sort_unstable();
-            assert_eq!(seen, (0..10).collect::<Vec<i64>>());
+            assert_eq!(seen, (0..10).collect::<Vec<usize>>());
             assert_eq!(sizes, [4, 3, 3]);
         }
     }

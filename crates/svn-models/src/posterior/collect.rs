@@ -2,11 +2,10 @@
 
 use std::fmt::Debug;
 
-use ndarray::ArrayD;
+use ndarray::{ArrayD, ArrayView4};
 use serde::{Deserialize, Serialize};
-use svn_curvature::{AccumulatedSums, Linearization};
+use svn_curvature::{AccumulatedSums, Linearized};
 use svn_stein::Curvature;
-use tch::Tensor;
 
 use super::order::RingOrder;
 use crate::ModelError;
@@ -20,8 +19,8 @@ pub(super) trait Collect: Debug + Send {
     /// (eigenbases) is made anew, where it is made of single batches.
     fn set_batch(
         &mut self,
-        linear: &Linearization,
-        root: &Tensor,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
         renew: bool,
     ) -> Result<(), ModelError>;
 

@@ -23,6 +23,6 @@ pub use batches::Batches;
 pub use noise::NoiseEstimate;
 pub use saved::SavedPosterior;
 pub use settings::{
-    CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings, Precision,
+    CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings,
 };
 pub use target::Posterior;

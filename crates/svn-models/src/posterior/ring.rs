@@ -7,9 +7,9 @@
 //! C_p ≈ (n / Σ_l b_l) Σ_l Σ_{i ∈ l} J_iᵀ S_i S_iᵀ J_i
 //! ```
 
-use svn_curvature::{BatchSlots, Linearization};
+use ndarray::ArrayView4;
+use svn_curvature::{BatchSlots, Linearized};
 use svn_stein::Curvature;
-use tch::Tensor;
 
 use super::collect::{Collect, SavedCollector, other_settings};
 use super::order::RingOrder;
@@ -39,8 +39,8 @@ impl Collect for Ring {
 
     fn set_batch(
         &mut self,
-        linear: &Linearization,
-        root: &Tensor,
+        linear: &dyn Linearized,
+        root: ArrayView4<'_, f64>,
         _renew: bool,
     ) -> Result<(), ModelError> {
         self.slots.write(linear, root, self.order.current)?;

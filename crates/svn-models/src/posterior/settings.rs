@@ -2,7 +2,7 @@
 
 use crate::ModelError;
 use serde::{Deserialize, Serialize};
-use tch::{Device, Kind};
+use svn_curvature::Backend;
 
 /// What is kept of the curvature `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`.
 ///
@@ -136,25 +136,6 @@ impl CurvatureSettings {
     }
 }
 
-/// Numbers in which a network is evaluated. Particles, log density, score and curvature are f64 in any case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Precision {
-    /// f64.
-    Double,
-    /// f32: half the time and memory of larger networks, seven digits.
-    Single,
-}
-
-impl Precision {
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Double => Kind::Double,
-            Self::Single => Kind::Float,
-        }
-    }
-}
-
 /// How a [`Posterior`](super::Posterior) sees its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PosteriorSettings {
@@ -166,10 +147,8 @@ pub struct PosteriorSettings {
     pub curvature: CurvatureSettings,
     /// Whether a common noise level follows the residuals.
     pub learn_noise: bool,
-    /// Numbers of the network's evaluation.
-    pub precision: Precision,
     /// Seed of the order of the rows and of drawn curvature.
     pub seed: u64,
-    /// Where the network is evaluated.
-    pub device: Device,
+    /// Who evaluates the network, in which numbers and where.
+    pub backend: Backend,
 }

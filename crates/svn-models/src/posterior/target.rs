@@ -5,12 +5,14 @@ use super::{
     Batches, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings, SavedPosterior,
 };
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
-use ndarray::{ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix1};
+use ndarray::{
+    Array1, Array2, Array4, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut1, ArrayViewMut2, Axis,
+};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
-use svn_curvature::{Linearization, Sequential, convert};
+use svn_curvature::{Linearized, Samples, Sequential};
+use svn_linalg::dense;
 use svn_stein::{Curvature, Curved, Score, TargetError};
-use tch::Tensor;
 
 /// Streams of the seed from here on belong to the drawn curvature of the batches.
 const ROOT_STREAM: u64 = 1 << 63;
@@ -21,11 +23,8 @@ pub struct Posterior {
     network: Sequential,
     likelihood: Likelihood,
     settings: PosteriorSettings,
-    features: Tensor,
-    /// Dimension of `features` that counts rows: 0, or 1 where each particle has features of its own.
-    row_dim: i64,
-    targets: Tensor,
-    rows: usize,
+    features: Box<dyn Samples>,
+    targets: Array1<f64>,
     batches: Batches,
     batch: Option<Batch>,
     /// Batches drawn.
@@ -39,9 +38,8 @@ pub struct Posterior {
 struct Batch {
     /// Counted from 0.
     index: u64,
-    features: Tensor,
-    targets: Tensor,
-    rows: usize,
+    features: Box<dyn Samples>,
+    targets: Array1<f64>,
 }
 
 impl Posterior {
@@ -57,31 +55,22 @@ impl Posterior {
         data: &Rows,
         settings: PosteriorSettings,
     ) -> Result<Self, ModelError> {
-        let inputs: usize = network.input_shape().iter().product();
-        if data.width() != inputs {
+        if data.width() != network.inputs() {
             return Err(ModelError::Shape {
                 what: "training features".into(),
                 found: vec![data.len(), data.width()],
-                expected: vec![data.len(), inputs],
+                expected: vec![data.len(), network.inputs()],
             });
         }
-        let kind = settings.precision.kind();
-        let samples: Vec<i64> = [data.len()]
-            .iter()
-            .chain(network.input_shape())
-            .map(|side| *side as i64)
-            .collect();
-        let features = convert::tensor_on(data.features(), kind, settings.device)?
-            .f_view(samples.as_slice())?;
-        Self::with_features(network, likelihood, features, 0, data.targets(), settings)
+        let features = settings.backend.samples(&network, data.features())?;
+        Self::with_features(network, likelihood, features, data.targets(), settings)
     }
 
-    /// The same with features on the settings' device already: `n × …` for `row_dim` 0, `N × n × …` for 1.
+    /// The same with features that a backend holds already, the same for all particles or some for each.
     pub(crate) fn with_features(
         network: Sequential,
         likelihood: Likelihood,
-        features: Tensor,
-        row_dim: i64,
+        features: Box<dyn Samples>,
         targets: ArrayView1<'_, f64>,
         settings: PosteriorSettings,
     ) -> Result<Self, ModelError> {
@@ -96,12 +85,9 @@ impl Posterior {
         likelihood.check_targets(targets)?;
         let batches = Batches::new(targets.len(), settings.batch_size, settings.seed);
         let noise = NoiseEstimate::with_memory(batches.per_epoch() as f64 / 4.0);
-        let kind = settings.precision.kind();
         Ok(Self {
             features,
-            row_dim,
-            targets: convert::tensor_on(targets, kind, settings.device)?,
-            rows: targets.len(),
+            targets: targets.to_owned(),
             batches,
             batch: None,
             drawn: 0,
@@ -138,7 +124,7 @@ impl Posterior {
 
     /// Number of training rows `n`.
     pub fn rows(&self) -> usize {
-        self.rows
+        self.targets.len()
     }
 
     /// Draw the next batch; what the last one said of the noise takes effect now, so that all evaluations
@@ -152,13 +138,11 @@ impl Posterior {
         {
             self.likelihood = Likelihood::Gaussian(Gaussian::new(variance.max(Gaussian::FLOOR))?);
         }
-        let index = self.batches.draw();
-        let index_tensor = Tensor::f_from_slice(index)?.f_to(self.settings.device)?;
+        let rows = self.batches.draw();
         self.batch = Some(Batch {
             index: self.drawn,
-            rows: index.len(),
-            features: self.features.f_index_select(self.row_dim, &index_tensor)?,
-            targets: self.targets.f_index_select(0, &index_tensor)?,
+            features: self.features.select(rows)?,
+            targets: self.targets.select(Axis(0), rows),
         });
         self.drawn += 1;
         match &mut self.accumulated {
@@ -167,24 +151,13 @@ impl Posterior {
         }
     }
 
-    fn linearize(
-        &self,
-        parameters: &Tensor,
-        features: &Tensor,
-    ) -> Result<Linearization, ModelError> {
-        Ok(match self.row_dim {
-            0 => self.network.linearize(parameters, features)?,
-            _ => self.network.linearize_each(parameters, features)?,
-        })
-    }
-
     /// Evaluate the current batch: log density and score, and the linearisation for whoever wants curvature.
     fn evaluate(
         &mut self,
         particles: ArrayView2<'_, f64>,
         mut log_density: ArrayViewMut1<'_, f64>,
         mut score: ArrayViewMut2<'_, f64>,
-    ) -> Result<Linearization, ModelError> {
+    ) -> Result<Box<dyn Linearized>, ModelError> {
         if self.batch.is_none() {
             self.advance()?;
         }
@@ -195,28 +168,23 @@ impl Posterior {
                 "a batch drawn by next_batch",
             ));
         };
-        let scale = self.rows as f64 / batch.rows as f64;
-        let parameters = convert::tensor_on(
-            particles,
-            self.settings.precision.kind(),
-            self.settings.device,
-        )?;
-        let linear = self.linearize(&parameters, &batch.features)?;
-        let terms = self.likelihood.loss(linear.outputs(), &batch.targets)?;
-        let ascent = linear.vjp(&terms.ascent)?;
-        convert::copy_into(&ascent, score.view_mut())?;
-        let losses = convert::array::<Ix1>(&terms.negative_log_likelihood)?;
+        let scale = self.targets.len() as f64 / batch.targets.len() as f64;
+        let linear = batch.features.linearize(&self.network, particles)?;
+        let terms = self
+            .likelihood
+            .loss(linear.outputs(), batch.targets.view())?;
+        linear.vjp_into(terms.ascent.view(), score.view_mut())?;
         let precision = self.settings.prior_precision;
         for (p, particle) in particles.rows().into_iter().enumerate() {
-            log_density[p] = -scale * losses[p] - 0.5 * precision * particle.dot(&particle);
+            let prior = 0.5 * precision * dense::dot(particle, particle);
+            log_density[p] = -scale * terms.negative_log_likelihood[p] - prior;
             score
                 .row_mut(p)
                 .zip_mut_with(&particle, |s, phi| *s = scale * *s - precision * phi);
         }
-        self.latest_residual = match terms.mean_squared_residual {
-            Some(residual) => Some(residual.f_mean(residual.kind())?.f_double_value(&[])?),
-            None => None,
-        };
+        self.latest_residual = terms
+            .mean_squared_residual
+            .and_then(|residuals| residuals.mean());
         Ok(linear)
     }
 }
@@ -263,7 +231,7 @@ impl Score for Posterior {
     }
 
     fn is_stochastic(&self) -> bool {
-        self.settings.batch_size < self.rows
+        self.settings.batch_size < self.rows()
     }
 
     fn next_batch(&mut self) -> Result<(), TargetError> {
@@ -299,7 +267,7 @@ impl Curved for Posterior {
 
 impl Posterior {
     /// Add the current batch where it is due, and give the curvature of all that are kept.
-    fn curvature(&mut self, linear: Linearization) -> Result<Curvature<'_>, ModelError> {
+    fn curvature(&mut self, linear: Box<dyn Linearized>) -> Result<Curvature<'_>, ModelError> {
         let linear = self.covered(linear)?;
         let due = self.accumulated.as_ref().is_none_or(Accumulated::is_due);
         let root = match due {
@@ -308,17 +276,17 @@ impl Posterior {
         };
         let accumulated = match self.accumulated.take() {
             Some(accumulated) => accumulated,
-            None => self.accumulate(&linear)?,
+            None => self.accumulate(linear.as_ref())?,
         };
         let accumulated = self.accumulated.insert(accumulated);
         if let Some(root) = root {
-            accumulated.set_batch(&linear, &root)?;
+            accumulated.set_batch(linear.as_ref(), root.view())?;
         }
         accumulated.curvature(self.likelihood.curvature_weight())
     }
 
     /// The part of the network that has curvature.
-    fn covered(&self, linear: Linearization) -> Result<Linearization, ModelError> {
+    fn covered(&self, linear: Box<dyn Linearized>) -> Result<Box<dyn Linearized>, ModelError> {
         let linear = match self.settings.curvature.part {
             CurvaturePart::WholeNetwork => linear,
             CurvaturePart::LastLayer => linear.last_layer(),
@@ -332,7 +300,7 @@ impl Posterior {
     }
 
     /// No curvature yet, of networks like that of `linear`.
-    fn accumulate(&self, linear: &Linearization) -> Result<Accumulated, ModelError> {
+    fn accumulate(&self, linear: &dyn Linearized) -> Result<Accumulated, ModelError> {
         let columns = match self.settings.curvature.root {
             CurvatureRoot::Exact => self.likelihood.curvature_rank(),
             CurvatureRoot::Sampled(samples) => samples,
@@ -342,8 +310,8 @@ impl Posterior {
             batch: self
                 .settings
                 .curvature
-                .rows_of(self.settings.batch_size.min(self.rows)),
-            rows: self.rows,
+                .rows_of(self.settings.batch_size.min(self.rows())),
+            rows: self.rows(),
             shift: self.settings.prior_precision,
         };
         Accumulated::new(linear, columns, shape)
@@ -370,7 +338,7 @@ impl Posterior {
     /// # Errors
     /// [`ModelError::Setting`] or [`ModelError::Curvature`] if the state is that of other settings.
     pub fn restore(&mut self, saved: SavedPosterior, particles: usize) -> Result<(), ModelError> {
-        self.batches = Batches::new(self.rows, self.settings.batch_size, self.settings.seed);
+        self.batches = Batches::new(self.rows(), self.settings.batch_size, self.settings.seed);
         self.batches.skip(saved.batches);
         (self.batch, self.drawn) = (None, saved.batches);
         self.likelihood = saved.likelihood;
@@ -380,11 +348,10 @@ impl Posterior {
             None => None,
             Some(saved) => {
                 // Any weights and any row have the shapes that it is made for.
-                let shape = [particles as i64, self.dim() as i64];
-                let options = (self.settings.precision.kind(), self.settings.device);
-                let row = self.features.f_narrow(self.row_dim, 0, 1)?;
-                let linear = self.linearize(&Tensor::f_zeros(shape, options)?, &row)?;
-                let mut accumulated = self.accumulate(&self.covered(linear)?)?;
+                let weights = Array2::zeros((particles, self.dim()));
+                let row = self.features.select(&[0])?;
+                let linear = row.linearize(&self.network, weights.view())?;
+                let mut accumulated = self.accumulate(self.covered(linear)?.as_ref())?;
                 accumulated.restore(saved)?;
                 Some(accumulated)
             }
@@ -393,7 +360,7 @@ impl Posterior {
     }
 
     /// Root of the curvature of the current batch in the outputs, noise weight taken out.
-    fn root(&self, outputs: &Tensor) -> Result<Tensor, ModelError> {
+    fn root(&self, outputs: ArrayView3<'_, f64>) -> Result<Array4<f64>, ModelError> {
         match self.settings.curvature.root {
             CurvatureRoot::Exact => self.likelihood.curvature_root(outputs),
             CurvatureRoot::Sampled(samples) => {

@@ -4,14 +4,12 @@ use ndarray::{Array1, Array2, Array3, ArrayView1, Axis, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
-use svn_models::Rows;
-use svn_models::curvature::{Activation, Sequential, convert};
+use svn_models::curvature::{Activation, Sequential};
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::MlpSettings;
-use svn_models::posterior::{
-    CurvatureFamily, CurvatureSettings, Posterior, PosteriorSettings, Precision,
-};
+use svn_models::posterior::{CurvatureFamily, CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::Curved;
+use svn_models::{Backend, Rows};
 
 pub(crate) const PARTICLES: usize = 2;
 pub(crate) const ROWS: usize = 11;
@@ -75,9 +73,8 @@ pub(crate) fn posterior_settings(
         prior_precision: PRIOR,
         curvature,
         learn_noise: false,
-        precision: Precision::Double,
         seed: SEED,
-        device: tch::Device::Cpu,
+        backend: Backend::default(),
     }
 }
 
@@ -111,18 +108,13 @@ pub(crate) struct BatchRows {
 pub(crate) fn batch_rows(
     likelihood: Likelihood,
     particles: &Array2<f64>,
-    index: &[i64],
+    index: &[usize],
 ) -> BatchRows {
     let network = network(likelihood);
     let data = data();
-    let index: Vec<usize> = index.iter().map(|i| *i as usize).collect();
-    let inputs = data.features().select(Axis(0), &index);
-    let linear = network
-        .linearize(
-            &convert::tensor(particles.view()).unwrap(),
-            &convert::tensor(inputs.view()).unwrap(),
-        )
-        .unwrap();
+    let inputs = data.features().select(Axis(0), index);
+    let samples = Backend::default().samples(&network, inputs.view()).unwrap();
+    let linear = samples.linearize(&network, particles.view()).unwrap();
     let root = likelihood.curvature_root(linear.outputs()).unwrap();
     let layer = |particle: ArrayView1<'_, f64>| {
         let weight = particle.slice(s![..HIDDEN * INPUTS]).to_owned();
@@ -131,7 +123,7 @@ pub(crate) fn batch_rows(
         (inputs.dot(&weight.t()) + bias).mapv(f64::tanh)
     };
     BatchRows {
-        rows: convert::array(&linear.rows(&root).unwrap()).unwrap(),
+        rows: linear.rows(root.view()).unwrap(),
         hidden: particles.rows().into_iter().map(layer).collect(),
         inputs,
     }

@@ -4,9 +4,10 @@ use crate::by_hand::*;
 use ndarray::{Array2, s};
 use svn_models::network::{initial_particles, last_layer};
 use svn_models::posterior::{
-    Batches, CurvatureFamily, CurvaturePart, CurvatureSettings, PosteriorSettings, Precision,
+    Batches, CurvatureFamily, CurvaturePart, CurvatureSettings, PosteriorSettings,
 };
 use svn_models::stein::Score;
+use svn_models::{Backend, Precision};
 
 #[test]
 fn the_curvature_of_one_batch_is_that_of_its_rows() {
@@ -160,7 +161,10 @@ fn single_precision_is_the_same_to_seven_digits() {
         let likelihood = likelihoods()[0];
         let build = |precision| {
             let settings = PosteriorSettings {
-                precision,
+                backend: Backend {
+                    precision,
+                    ..Backend::default()
+                },
                 ..posterior_settings(5, settings(family, 2))
             };
             posterior_with(likelihood, settings)

@@ -71,6 +71,7 @@ pub(super) fn resolve(
             .predictive
             .filter(|kind| !classes || *kind == Predictive::Laplace),
         temperature: given.temperature.filter(|_| classes),
+        backend: given.backend,
     }
 }
 

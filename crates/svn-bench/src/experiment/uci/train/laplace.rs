@@ -93,7 +93,7 @@ mod tests {
         let network = network.build().unwrap();
         let particles = initial_particles(&network, 2, 1);
         let likelihood = Likelihood::Gaussian(Gaussian::new(noise).unwrap());
-        Ensemble::new(network, likelihood, particles, tch::Device::Cpu).unwrap()
+        Ensemble::new(network, likelihood, particles, Backend::default()).unwrap()
     }
 
     /// The mean variance falls with the precision, so its distance from that of a precision is least there.

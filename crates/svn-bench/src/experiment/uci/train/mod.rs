@@ -17,19 +17,18 @@ use crate::experiment::{
     DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part,
     RunError, TrainSettings, Validated,
 };
+use crate::libraries;
 use settings::fit_settings;
 
 /// The runner of the `svn` command for `jobs` worker threads.
 ///
-/// Parallelism is over folds: inside a fold OpenBLAS and libtorch use one thread each, so that results do not depend on
-/// the number of jobs.
+/// Parallelism is over folds: inside a fold libraries use one thread each. Results depend on neither.
 ///
 /// # Errors
 /// None now; the type is the command's.
 pub fn runner(jobs: usize) -> Result<Box<dyn FoldRunner>, RunError> {
     let _ = jobs;
-    svn_linalg::threads::set_blas_threads(1);
-    tch::set_num_threads(1);
+    libraries::set_threads(1);
     Ok(Box::new(NetworkRunner))
 }
 
@@ -87,7 +86,7 @@ impl FoldRunner for NetworkRunner {
     }
 
     fn environment(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([("blas".to_owned(), svn_linalg::threads::blas_config())])
+        libraries::environment()
     }
 }
 

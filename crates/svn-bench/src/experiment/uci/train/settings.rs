@@ -35,6 +35,7 @@ pub(super) fn fit_settings(job: &FoldJob) -> Result<FitSettings, RunError> {
         precision: None,
         noise_floor: settings.noise_floor,
         averaging: settings.averaging,
+        backend: settings.backend.unwrap_or_default(),
         device: Device::Cpu,
         seed: job.stream("training").next_u64(),
     })

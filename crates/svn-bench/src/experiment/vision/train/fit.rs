@@ -203,6 +203,7 @@ mod tests {
             precision: None,
             noise_floor: None,
             averaging: None,
+            backend: svn_models::BackendKind::Auto,
             device: Device::Cpu,
             seed: 0,
         };

@@ -14,6 +14,7 @@ use svn_models::{Device, Rows};
 use super::{Images, VisionConfiguration, VisionRecord};
 use crate::experiment::uci::train::{failed, milliseconds, warnings};
 use crate::experiment::{EpochPoint, EpochProgress, RunError};
+use crate::libraries;
 use crate::record::{PartSizes, SCHEMA, Timing};
 use crate::split::FoldRows;
 use fit::Training;
@@ -40,22 +41,26 @@ pub struct Run<'a> {
 /// thread each and results do not depend on the number of jobs.
 ///
 /// # Errors
-/// [`RunError::Unsupported`] for a CUDA device that is not there.
+/// [`RunError::Unsupported`] for a CUDA device that is not there, and in a build without libtorch.
 pub fn prepare(device: Device) -> Result<(), RunError> {
+    if cfg!(not(feature = "torch")) {
+        return Err(RunError::Unsupported(
+            "bench-vision needs the feature torch: cargo run --release --package svn-bench --features torch -- bench-vision"
+                .to_owned(),
+        ));
+    }
     device
-        .resolve()
+        .check()
         .map_err(|error| RunError::Unsupported(format!("--{error}")))?;
-    svn_linalg::threads::set_blas_threads(1);
-    tch::set_num_threads(1);
+    libraries::set_threads(1);
     Ok(())
 }
 
 /// What a reader of the report wants to know of the libraries.
 pub fn environment(device: Device) -> BTreeMap<String, String> {
-    BTreeMap::from([
-        ("blas".to_owned(), svn_linalg::threads::blas_config()),
-        ("device".to_owned(), device.to_string()),
-    ])
+    let mut environment = libraries::environment();
+    environment.insert("device".to_owned(), device.to_string());
+    environment
 }
 
 /// Train, restore the best epoch, measure. The result depends on the run alone (timings aside), not on what else runs.

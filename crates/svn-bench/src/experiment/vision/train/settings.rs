@@ -1,12 +1,12 @@
 //! From the settings of a run to those of a fit in `svn-models`.
 
 use rand::Rng;
-use svn_models::Device;
 use svn_models::curvature;
 use svn_models::fit::{FitSettings, Task};
 use svn_models::network::{NetworkSettings, last_layer};
 use svn_models::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use svn_models::stein::{self, DensityEstimator, FirstOrder, Rate, StepRule};
+use svn_models::{BackendKind, Device};
 
 use super::Run;
 use crate::data::images::{CLASSES, PIXELS};
@@ -43,6 +43,7 @@ pub(super) fn network_settings(run: &Run<'_>, device: Device) -> Result<FitSetti
         precision: None,
         noise_floor: None,
         averaging: settings.averaging,
+        backend: BackendKind::Auto,
         device,
         seed: random.next_u64(),
     };

@@ -1,6 +1,6 @@
 //! Where networks are evaluated, by a name that settings can hold; nothing falls back to another device.
 
-use crate::ModelError;
+use crate::{CurvatureError, Result};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -12,12 +12,12 @@ use std::str::FromStr;
 ///
 /// # Examples
 /// ```
-/// use svn_models::Device;
+/// use svn_curvature::Device;
 ///
 /// assert_eq!("cuda:1".parse::<Device>()?, Device::Cuda(1));
 /// assert_eq!(Device::Cuda(0).to_string(), "cuda:0");
-/// assert_eq!(Device::Cpu.resolve()?, tch::Device::Cpu);
-/// # Ok::<(), svn_models::ModelError>(())
+/// assert!(Device::Cpu.check().is_ok());
+/// # Ok::<(), svn_curvature::CurvatureError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -38,15 +38,19 @@ impl Device {
         }
     }
 
-    /// The device as libtorch has it.
+    /// Whether the device is there.
     ///
     /// # Errors
-    /// [`ModelError::NoSuchDevice`] for a CUDA device that is not there or that this libtorch cannot use.
-    pub fn resolve(self) -> Result<tch::Device, ModelError> {
+    /// [`CurvatureError::NoSuchDevice`] for a CUDA device that is not there or that this libtorch cannot use,
+    /// [`CurvatureError::TorchNotBuilt`] for any in a build without libtorch.
+    pub fn check(self) -> Result<()> {
         match self {
-            Self::Cpu => Ok(tch::Device::Cpu),
-            Self::Cuda(index) if index < cuda_devices() => Ok(tch::Device::Cuda(index)),
-            Self::Cuda(_) => Err(ModelError::NoSuchDevice {
+            Self::Cpu => Ok(()),
+            Self::Cuda(index) if index < cuda_devices() => Ok(()),
+            Self::Cuda(_) if cfg!(not(feature = "torch")) => Err(CurvatureError::TorchNotBuilt {
+                what: format!("device {self}"),
+            }),
+            Self::Cuda(_) => Err(CurvatureError::NoSuchDevice {
                 asked: self,
                 cuda_devices: cuda_devices(),
             }),
@@ -59,7 +63,14 @@ impl Device {
     }
 }
 
+/// CUDA devices that can be used: none without libtorch.
+#[cfg(not(feature = "torch"))]
+fn cuda_devices() -> usize {
+    0
+}
+
 /// CUDA devices that this libtorch can use.
+#[cfg(feature = "torch")]
 fn cuda_devices() -> usize {
     if !tch::Cuda::is_available() {
         return 0;
@@ -68,10 +79,14 @@ fn cuda_devices() -> usize {
 }
 
 impl FromStr for Device {
-    type Err = ModelError;
+    type Err = CurvatureError;
 
-    fn from_str(text: &str) -> Result<Self, ModelError> {
-        let unknown = || ModelError::setting("device", text, "cpu, cuda, cuda:INDEX or auto");
+    fn from_str(text: &str) -> Result<Self> {
+        let unknown = || CurvatureError::Setting {
+            name: "device",
+            found: text.into(),
+            expected: "cpu, cuda, cuda:INDEX or auto",
+        };
         match text {
             "cpu" => Ok(Self::Cpu),
             "cuda" => Ok(Self::Cuda(0)),
@@ -94,9 +109,9 @@ impl fmt::Display for Device {
 }
 
 impl TryFrom<String> for Device {
-    type Error = ModelError;
+    type Error = CurvatureError;
 
-    fn try_from(text: String) -> Result<Self, ModelError> {
+    fn try_from(text: String) -> Result<Self> {
         text.parse()
     }
 }
@@ -128,17 +143,18 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "torch")]
     #[test]
     fn a_device_that_is_not_there_is_an_error_with_what_is() {
         let present = cuda_devices();
         let absent = Device::Cuda(present);
         assert_eq!(
-            absent.resolve().unwrap_err().to_string(),
+            absent.check().unwrap_err().to_string(),
             format!(
                 "device {absent} was asked for; libtorch finds {present} CUDA devices here; ask for another, or for cpu or auto"
             )
         );
-        assert!(Device::auto().resolve().is_ok());
+        assert!(Device::auto().check().is_ok());
         assert_eq!(Device::auto().is_cpu(), present == 0);
     }
 }

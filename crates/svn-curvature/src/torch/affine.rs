@@ -1,11 +1,4 @@
-//! Affine layers: Linear and Conv2d as one thing, a matrix product over rows `(sample, position)`.
-//!
-//! ```text
-//! z[n, (b l), o] = Σ_k a[n, (b l), k] W[n, o, k] + β[n, o]
-//! ```
-//!
-//! For Linear `L = 1` and `a` is the layer's input; for Conv2d `L` counts the output positions and row `(b, l)` of `a`
-//! is the window of sample `b` that position `l` sees, unrolled as `C × kernel × kernel` (PyTorch's weight order).
+//! Affine layers on tensors: Linear and Conv2d as one thing, a matrix product over rows `(sample, position)`.
 //!
 //! | symbol | shape | |
 //! |---|---|---|
@@ -18,35 +11,12 @@ use std::ops::Range;
 
 use tch::{Device, Kind, TchError, Tensor};
 
-use crate::layer::{Conv2d, Window, pair};
-use crate::moments::per_sample_gradients;
+use super::moments::per_sample_gradients;
+use super::pair;
+use crate::block::{AffineBlock, ConvGeometry};
+use crate::layer::Window;
 
 type Torch<T> = std::result::Result<T, TchError>;
-
-/// Where an affine layer's parameters lie in the flat vector, and how big it is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct AffineBlock {
-    /// Index and name of the layer, for errors.
-    pub label: String,
-    /// Range of the weight, `outputs × fan_in` row-major.
-    pub weight: Range<usize>,
-    /// Range of the bias; empty if there is none.
-    pub bias: Range<usize>,
-    /// `O`.
-    pub outputs: usize,
-    /// `K`.
-    pub fan_in: usize,
-    /// `C`, kernel and the rest of a convolution, with its input and output sizes.
-    pub conv: Option<ConvGeometry>,
-}
-
-/// A convolution together with the sizes it meets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConvGeometry {
-    pub conv: Conv2d,
-    pub input: [usize; 2],
-    pub output: [usize; 2],
-}
 
 /// The input of an affine layer, `M × b × …`, unrolled as rows `a` when these are first asked for.
 #[derive(Debug)]
@@ -76,26 +46,6 @@ impl Input {
 }
 
 impl AffineBlock {
-    /// Range of all parameters of the layer: weight, then bias.
-    pub(crate) fn range(&self) -> Range<usize> {
-        self.weight.start..self.bias.end.max(self.weight.end)
-    }
-
-    /// Whether the layer has a bias.
-    pub(crate) fn has_bias(&self) -> bool {
-        !self.bias.is_empty()
-    }
-
-    /// `L`, positions per sample.
-    pub(crate) fn positions(&self) -> usize {
-        self.conv.as_ref().map_or(1, |g| g.output[0] * g.output[1])
-    }
-
-    /// `K'`: fan-in, and one more if there is a bias.
-    pub(crate) fn homogeneous_fan_in(&self) -> usize {
-        self.fan_in + usize::from(self.has_bias())
-    }
-
     /// Number of values per sample and root column that the largest intermediate tensor holds.
     pub(crate) fn values_per_column(&self) -> usize {
         match &self.conv {
@@ -333,6 +283,21 @@ impl AffineBlock {
                 .f_copy_(&delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?)?;
         }
         Ok(())
+    }
+}
+
+impl Window {
+    /// Rows and columns at the far ends that no window reaches.
+    pub(crate) fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
+        [0, 1].map(|axis| {
+            let room = self.padding[axis]
+                .saturating_mul(2)
+                .saturating_add(size[axis]);
+            let extent = self.dilation[axis]
+                .saturating_mul(self.kernel[axis] - 1)
+                .saturating_add(1);
+            room.saturating_sub(extent) % self.stride[axis]
+        })
     }
 }
 

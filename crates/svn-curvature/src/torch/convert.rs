@@ -3,60 +3,31 @@
 //! (`tch` brings conversions of its own, but for another version of `ndarray`, and they panic on some inputs.)
 
 use ndarray::{Array, ArrayView, ArrayViewMut, Dimension, IxDyn};
-use tch::kind::Element;
 use tch::{Device, Kind, Tensor};
 
 use crate::error::check_shape;
 use crate::{CurvatureError, Result};
 
-/// A CPU tensor of the array's own element type (`f64`, `f32`, `i64`, …), contiguous, copied.
-///
-/// # Examples
-/// ```
-/// use ndarray::{Array2, array};
-/// use svn_curvature::convert;
-///
-/// let a = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
-/// let t = convert::tensor(a.t())?;
-/// assert_eq!(t.size(), [3, 2]);
-/// let back: Array2<f64> = convert::array(&t)?;
-/// assert_eq!(back, a.t());
-/// # Ok::<(), svn_curvature::CurvatureError>(())
-/// ```
-pub fn tensor<T: Element + Copy, D: Dimension>(array: ArrayView<'_, T, D>) -> Result<Tensor> {
-    let shape: Vec<i64> = array.shape().iter().map(|&s| s as i64).collect();
-    let standard = array.as_standard_layout();
-    let tensor = match standard.as_slice() {
-        Some(values) => Tensor::f_from_slice(values)?,
-        None => Tensor::f_from_slice(&standard.iter().copied().collect::<Vec<T>>())?,
-    };
-    Ok(tensor.f_reshape(shape)?)
-}
-
-/// A tensor of floating-point kind `kind` from f64 values, as a network of that kind wants it.
-///
-/// # Errors
-/// `kind` other than `Double` and `Float`.
-pub fn tensor_on<D: Dimension>(
+/// A contiguous tensor of floating-point kind `kind` with the array's values.
+pub(super) fn tensor<D: Dimension>(
     array: ArrayView<'_, f64, D>,
     kind: Kind,
     device: Device,
 ) -> Result<Tensor> {
-    if !matches!(kind, Kind::Double | Kind::Float) {
-        return Err(CurvatureError::Kind {
-            what: "kind",
-            expected: "Double or Float".into(),
-            found: kind,
-        });
-    }
-    Ok(tensor(array)?.f_to_kind(kind)?.f_to(device)?)
+    let shape: Vec<i64> = array.shape().iter().map(|&s| s as i64).collect();
+    let standard = array.as_standard_layout();
+    let tensor = match standard.as_slice() {
+        Some(values) => Tensor::f_from_slice(values)?,
+        None => Tensor::f_from_slice(&standard.iter().copied().collect::<Vec<f64>>())?,
+    };
+    Ok(tensor.f_reshape(shape)?.f_to_kind(kind)?.f_to(device)?)
 }
 
 /// The values of a floating-point tensor on any device as an f64 array of dimension `D`.
 ///
 /// # Errors
 /// Another number of dimensions; a tensor that is not of floating-point kind.
-pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
+pub(super) fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
     let shape: Vec<usize> = tensor.size().iter().map(|&s| s as usize).collect();
     let values = values(tensor)?;
     Array::from_shape_vec(IxDyn(&shape), values)
@@ -66,7 +37,7 @@ pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
             CurvatureError::Shape {
                 what: "tensor",
                 expected,
-                found: tensor.size(),
+                found: shape,
             }
         })
 }
@@ -75,11 +46,13 @@ pub fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
 ///
 /// # Errors
 /// Another shape; a tensor that is not of floating-point kind.
-pub fn copy_into<D: Dimension>(tensor: &Tensor, mut out: ArrayViewMut<'_, f64, D>) -> Result<()> {
-    let expected: Vec<i64> = out.shape().iter().map(|&s| s as i64).collect();
-    check_shape("tensor", &tensor.size(), &expected, "that of the array")?;
+pub(super) fn copy_into<D: Dimension>(
+    tensor: &Tensor,
+    mut out: ArrayViewMut<'_, f64, D>,
+) -> Result<()> {
+    let found: Vec<usize> = tensor.size().iter().map(|&side| side as usize).collect();
+    check_shape("tensor", &found, out.shape(), "that of the array")?;
     if let Some(mut alias) = alias_mut(&mut out)? {
-        check_float(tensor)?;
         tch::no_grad(|| alias.f_copy_(tensor))?;
     } else {
         for (target, value) in out.iter_mut().zip(values(tensor)?) {
@@ -91,7 +64,7 @@ pub fn copy_into<D: Dimension>(tensor: &Tensor, mut out: ArrayViewMut<'_, f64, D
 
 /// A CPU tensor over the array's own memory, or none if the strides cannot be expressed. It must not outlive the view:
 /// callers in this crate drop it before they return.
-pub(crate) fn alias_mut<D: Dimension>(
+pub(super) fn alias_mut<D: Dimension>(
     array: &mut ArrayViewMut<'_, f64, D>,
 ) -> Result<Option<Tensor>> {
     if array.is_empty() || array.strides().iter().any(|&s| s <= 0) {
@@ -113,19 +86,7 @@ pub(crate) fn alias_mut<D: Dimension>(
     Ok(Some(tensor))
 }
 
-fn check_float(tensor: &Tensor) -> Result<()> {
-    match tensor.kind() {
-        Kind::Double | Kind::Float => Ok(()),
-        found => Err(CurvatureError::Kind {
-            what: "tensor",
-            expected: "Double or Float".into(),
-            found,
-        }),
-    }
-}
-
 fn values(tensor: &Tensor) -> Result<Vec<f64>> {
-    check_float(tensor)?;
     let tensor = tensor
         .f_to(Device::Cpu)?
         .f_to_kind(Kind::Double)?

@@ -2,8 +2,9 @@
 
 use tch::{TchError, Tensor};
 
-use crate::affine::Input;
-use crate::layer::{Pool2d, pair};
+use super::affine::Input;
+use super::pair;
+use crate::layer::Pool2d;
 
 type Torch<T> = std::result::Result<T, TchError>;
 

@@ -1,0 +1,38 @@
+//! The native libraries that are built in, and their threads.
+
+use std::collections::BTreeMap;
+
+/// Lets each library use `n` threads. Parallelism is over particles, folds and runs: threads inside an operation would
+/// only compete with these.
+pub(crate) fn set_threads(n: usize) {
+    svn_models::set_torch_threads(n);
+    #[cfg(feature = "lapack")]
+    svn_linalg::threads::set_blas_threads(n);
+}
+
+/// What a record says of the libraries in use.
+pub(crate) fn environment() -> BTreeMap<String, String> {
+    BTreeMap::from([("blas".to_owned(), blas())])
+}
+
+/// Version and kernels of OpenBLAS, or that there is none.
+pub(crate) fn blas() -> String {
+    #[cfg(feature = "lapack")]
+    return svn_linalg::threads::blas_config();
+    #[cfg(not(feature = "lapack"))]
+    return "not built in".to_owned();
+}
+
+/// Threads and CUDA devices of libtorch, or that there is none.
+pub(crate) fn torch() -> String {
+    #[cfg(feature = "torch")]
+    return {
+        let cuda = match tch::Cuda::is_available() {
+            true => format!("{} CUDA device(s)", tch::Cuda::device_count()),
+            false => "no CUDA (built without, or no device)".to_owned(),
+        };
+        format!("{} threads, {cuda}", tch::get_num_threads())
+    };
+    #[cfg(not(feature = "torch"))]
+    return "not built in".to_owned();
+}

@@ -1,0 +1,43 @@
+//! Independent tasks on all cores, where that pays; results never depend on the number of threads.
+//!
+//! The tasks are fixed by the problem (one a particle, one a tile), and no sum runs over tasks. `work` is about how many
+//! multiplications all of them are; below [`WORTH`] starting them takes longer than doing them.
+
+use rayon::prelude::*;
+
+/// Multiplications that take much longer than handing tasks to other threads, some tens of microseconds.
+const WORTH: usize = 1 << 20;
+
+fn pays(tasks: usize, work: usize) -> bool {
+    tasks > 1 && work >= WORTH && rayon::current_num_threads() > 1
+}
+
+/// `f(0), f(1), …, f(tasks − 1)`.
+pub fn map<R: Send>(tasks: usize, work: usize, f: impl Fn(usize) -> R + Send + Sync) -> Vec<R> {
+    if pays(tasks, work) {
+        (0..tasks).into_par_iter().map(f).collect()
+    } else {
+        (0..tasks).map(f).collect()
+    }
+}
+
+/// `f(index, item)` of each item.
+///
+/// # Errors
+/// That of the first item, in order, that has one.
+pub fn for_each<I: Send, E: Send>(
+    items: Vec<I>,
+    work: usize,
+    f: impl Fn(usize, I) -> Result<(), E> + Send + Sync,
+) -> Result<(), E> {
+    if pays(items.len(), work) {
+        let results: Vec<_> = items
+            .into_par_iter()
+            .enumerate()
+            .map(|(index, item)| f(index, item))
+            .collect();
+        return results.into_iter().collect();
+    }
+    let mut items = items.into_iter().enumerate();
+    items.try_for_each(|(index, item)| f(index, item))
+}
