@@ -1,9 +1,10 @@
-//! `bench-uci` and `bench-vision`: libraries and data first, then the `svn` command with the same arguments.
+//! `bench-uci` and `bench-vision`: libraries where they are needed, data, then the `svn` command with the same arguments.
 
+use crate::build::Build;
 use crate::failure::bad_input;
 use crate::fetch::{self, Images, Manifest, Sources, Wanted};
 use crate::paths::Place;
-use crate::{process, setup};
+use crate::process;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,6 +17,8 @@ struct Asked {
     offline: bool,
     /// `--data DIR`: the user has the files.
     own_folder: bool,
+    /// `--backend torch`.
+    libtorch: bool,
     /// The arguments without `--offline`, which the benchmark does not know.
     rest: Vec<String>,
 }
@@ -52,7 +55,10 @@ pub(crate) fn run(
         Benchmark::Uci => (asked.tables(&manifest)?, None),
         Benchmark::Vision => asked.images(&images)?,
     };
-    let native = setup::ensure(place, asked.offline)?;
+    let build = match benchmark == Benchmark::Vision || asked.libtorch {
+        true => Build::native(place, asked.offline)?,
+        false => Build::Plain,
+    };
     let mirror = std::env::var_os("SVN_DATA_MIRROR")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);
@@ -77,29 +83,22 @@ pub(crate) fn run(
         }
     }
     if !is_built(place) {
-        eprintln!(
-            "building the benchmark: the first time takes 3 to 5 minutes on two cores, \
-             most of it libtorch's C++ shim"
-        );
+        let time = match build {
+            Build::Plain => "one to two minutes",
+            Build::Native(_) => "3 to 5 minutes, most of it libtorch's C++ shim",
+        };
+        eprintln!("building the benchmark: the first time takes {time} on two cores");
     }
     let mut cargo = process::cargo(&place.root, asked.offline);
     // Paths among the arguments, such as --out, are relative to where the user stands.
     cargo.current_dir(std::env::current_dir().context("the current folder is gone")?);
     cargo
         .args(["run", "--quiet", "--manifest-path"])
-        .arg(place.root.join("Cargo.toml"));
-    cargo
-        .args([
-            "--package",
-            "svn-bench",
-            "--bin",
-            "svn",
-            "--",
-            benchmark.command(),
-        ])
-        .args(&asked.rest);
+        .arg(place.root.join("Cargo.toml"))
+        .args(["--package", "svn-bench", "--bin", "svn"]);
+    build.apply(&mut cargo);
+    cargo.args(["--", benchmark.command()]).args(&asked.rest);
     cargo.env("SVN_DATA_DIR", &place.data);
-    native.apply(&mut cargo);
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
 
@@ -139,35 +138,34 @@ impl Asked {
         Ok((sets, extra.map(Wanted::Images)))
     }
 
-    /// Reads `--dataset NAME` (repeated), `--all`, `--data` and `--offline`.
+    /// Reads `--dataset NAME` (repeated), `--backend`, `--all`, `--data` and `--offline`.
     fn parse(args: &[String]) -> Result<Self> {
         let mut asked = Self::default();
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            match arg.as_str() {
-                "--offline" => {
-                    asked.offline = true;
-                    continue;
-                }
-                "--all" => asked.all = true,
-                "--dataset" => {
-                    let name = args
-                        .next()
-                        .ok_or_else(|| bad_input("--dataset: expected the name of a data set"))?;
-                    asked.names.push(name.clone());
-                    asked.rest.extend([arg.clone(), name.clone()]);
-                    continue;
-                }
-                other if other == "--data" || other.starts_with("--data=") => {
-                    asked.own_folder = true
-                }
-                other => {
-                    if let Some(name) = other.strip_prefix("--dataset=") {
-                        asked.names.push(name.to_string());
-                    }
-                }
+            if arg == "--offline" {
+                asked.offline = true;
+                continue;
             }
             asked.rest.push(arg.clone());
+            let (name, mut value) = match arg.split_once('=') {
+                Some((name, value)) => (name, Some(value.to_string())),
+                None => (arg.as_str(), None),
+            };
+            if value.is_none() && ["--dataset", "--backend"].contains(&name) {
+                value = args.next().cloned();
+                asked.rest.extend(value.clone());
+            }
+            match (name, value) {
+                ("--all", _) => asked.all = true,
+                ("--data", _) => asked.own_folder = true,
+                ("--dataset", Some(value)) => asked.names.push(value),
+                ("--dataset", None) => {
+                    return Err(bad_input("--dataset: expected the name of a data set"));
+                }
+                ("--backend", Some(value)) => asked.libtorch |= value == "torch",
+                _ => {}
+            }
         }
         Ok(asked)
     }
@@ -243,6 +241,14 @@ mod tests {
     fn own_data_folder_is_seen() {
         assert!(parse("--dataset yacht --data d").own_folder && parse("--data=d").own_folder);
         assert!(!parse("--dataset data").own_folder);
+    }
+
+    #[test]
+    fn libtorch_is_asked_for_by_name() {
+        let line = "--dataset yacht --backend torch --out x";
+        assert!(parse(line).libtorch && parse("--backend=torch").libtorch);
+        assert_eq!(parse(line).rest.join(" "), line);
+        assert!(!parse("--dataset yacht --backend native").libtorch);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::{graph, kernels, lint, perf, test};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// `cargo xtask ci`: lint, graph, perf --quick, test, test --kernels Prescott; stops at the first that fails.
+/// `cargo xtask ci`: lint, graph, perf --quick, test, test --plain, test --kernels Prescott; stops at the first that fails.
 pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     lint::run(place, offline)?;
     graph::run(place)?;
@@ -13,9 +13,11 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     if counted != ExitCode::SUCCESS {
         return Ok(counted);
     }
-    let tested = test::run(place, &[], offline)?;
-    if tested != ExitCode::SUCCESS {
-        return Ok(tested);
+    for test in [test::run, test::run_plain] {
+        let tested = test(place, &[], offline)?;
+        if tested != ExitCode::SUCCESS {
+            return Ok(tested);
+        }
     }
     kernels::run(place, kernels::CHECKED, &[], offline)
 }

@@ -29,10 +29,11 @@ pub(crate) enum Command {
     Doctor,
     /// Download data sets, verify them and convert them to the common CSV form; image sets stay IDX files
     FetchData(FetchArgs),
-    /// Run the UCI benchmark: libraries and data first, then `svn bench-uci ARGS`
+    /// Run the UCI benchmark: data first, then `svn bench-uci ARGS`
     ///
     /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
-    /// options. Data sets named by `--dataset` or `--all` are fetched where needed.
+    /// options. Data sets named by `--dataset` or `--all` are fetched where needed. Built without libtorch and OpenBLAS,
+    /// unless `--backend torch` asks for them.
     BenchUci(PassedOn),
     /// Run the image benchmark: libraries and data first, then `svn bench-vision ARGS`
     ///
@@ -51,7 +52,7 @@ pub(crate) enum Command {
     Lint,
     /// Check that the crates depend on each other one way only
     Graph,
-    /// lint, graph, perf --quick, test and test --kernels Prescott
+    /// lint, graph, perf --quick, test, test --plain and test --kernels Prescott
     Ci,
 }
 
@@ -87,6 +88,9 @@ pub(crate) struct PassedOn {
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
+    /// The crates without their default features: no libtorch, no OpenBLAS, no C++ compiler
+    #[arg(long, conflicts_with = "kernels")]
+    pub plain: bool,
     /// Only the numeric crates, on these kernels of OpenBLAS (OPENBLAS_CORETYPE): Prescott, Nehalem, Haswell, …
     ///
     /// Doctests are left out, and so is everything where OpenBLAS has no kernels to choose from (other processors than

@@ -117,10 +117,22 @@ struct EdgeKind {
     kind: Option<String>,
 }
 
+/// What the build without default features must not reach: native libraries, and what compiles them.
+const NATIVE: &[&str] = &[
+    "torch-sys",
+    "openblas-src",
+    "blas-src",
+    "cblas-sys",
+    "lapack-sys",
+    "ndarray-linalg",
+];
+
 /// `cargo xtask graph`.
 pub(crate) fn run(place: &Place) -> Result<ExitCode> {
     let metadata: Metadata = process::cargo_metadata(&place.root, &[])?;
+    let plain: Metadata = process::cargo_metadata(&place.root, &["--no-default-features"])?;
     let mut faults = graph_faults(&metadata);
+    faults.extend(native_faults(&plain));
     for rule in RULES {
         if let Some(package) = members(&metadata).find(|package| package.name == rule.name) {
             let sources = Path::new(&package.manifest_path).with_file_name("src");
@@ -175,7 +187,7 @@ fn graph_faults(metadata: &Metadata) -> Vec<String> {
                 ));
             }
         }
-        let reached = reachable(metadata, &package.id);
+        let reached = reachable(metadata, &package.id, &[None]);
         for banned in rule
             .must_not_reach
             .iter()
@@ -187,8 +199,28 @@ fn graph_faults(metadata: &Metadata) -> Vec<String> {
     faults
 }
 
-/// Names of all packages behind normal dependencies.
-fn reachable<'a>(metadata: &'a Metadata, start: &'a str) -> BTreeSet<&'a str> {
+/// Native libraries in the build that goes without, and in its tests.
+fn native_faults(plain: &Metadata) -> Vec<String> {
+    let reached = |package: &Package| {
+        let reached = reachable(plain, &package.id, &[None, Some("dev")]);
+        let native = NATIVE.iter().filter(move |name| reached.contains(**name));
+        let fault = |name| {
+            format!(
+                "{} without default features must not reach {name}",
+                package.name
+            )
+        };
+        native.map(fault).collect::<Vec<_>>()
+    };
+    members(plain).flat_map(reached).collect()
+}
+
+/// Names of all packages behind dependencies of these kinds, `None` being the normal one.
+fn reachable<'a>(
+    metadata: &'a Metadata,
+    start: &'a str,
+    kinds: &[Option<&str>],
+) -> BTreeSet<&'a str> {
     let nodes: BTreeMap<&str, &Node> = metadata
         .resolve
         .nodes
@@ -202,12 +234,14 @@ fn reachable<'a>(metadata: &'a Metadata, start: &'a str) -> BTreeSet<&'a str> {
         .collect();
     let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
     while let Some(node) = open.pop().and_then(|id| nodes.get(id)) {
-        let normal = node
-            .deps
-            .iter()
-            .filter(|edge| edge.dep_kinds.iter().any(|kind| kind.kind.is_none()));
+        let wanted = |edge: &&Edge| {
+            let mut found = edge.dep_kinds.iter();
+            found.any(|kind| kinds.contains(&kind.kind.as_deref()))
+        };
         open.extend(
-            normal
+            node.deps
+                .iter()
+                .filter(wanted)
                 .map(|edge| edge.pkg.as_str())
                 .filter(|id| seen.insert(id)),
         );
@@ -334,6 +368,19 @@ mod tests {
         assert_eq!(
             graph_faults(&metadata),
             ["svn-stein must not reach torch-sys"]
+        );
+    }
+
+    #[test]
+    fn a_native_library_in_the_plain_build_is_named() {
+        let (linked, free) = (
+            ("svn-linalg", &[("lapack-sys", None)][..]),
+            ("svn-stein", &[][..]),
+        );
+        let metadata = fixture(&[linked, free, ("lapack-sys", &[])], 2);
+        assert_eq!(
+            native_faults(&metadata),
+            ["svn-linalg without default features must not reach lapack-sys"]
         );
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Sets differ in the order of their sums, so a tolerance that holds by luck fails on one of them.
 
+use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
 use crate::setup::{self, OpenBlas};
@@ -24,13 +25,13 @@ pub(crate) fn run(
     args: &[String],
     offline: bool,
 ) -> Result<ExitCode> {
-    let native = setup::ensure(place, offline)?;
+    let build = Build::native(place, offline)?;
     let blas = setup::probe_openblas(Some(kernels)).context("OpenBLAS does not link")?;
     if let Some(reason) = reason_to_leave_out(kernels, std::env::consts::ARCH, &blas)? {
         println!("tests on {kernels} kernels are left out: {reason}");
         return Ok(ExitCode::SUCCESS);
     }
-    let mut cargo = test::cargo(place, offline);
+    let mut cargo = test::cargo(place, &build, offline);
     // Targets of the workspace by name: `--package` would resolve features anew and build everything a second time.
     // The unit tests of svn-bench come along.
     cargo.args(["--no-fail-fast", "--lib"]);
@@ -38,7 +39,6 @@ pub(crate) fn run(
         cargo.args(["--test", &name]);
     }
     cargo.args(args).env("OPENBLAS_CORETYPE", kernels);
-    native.apply(&mut cargo);
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
 

@@ -3,6 +3,7 @@
 //! Exit codes: 0 done, 2 bad arguments or bad input, 1 anything else.
 
 mod bench;
+mod build;
 mod checksum;
 mod ci;
 mod cli;
@@ -48,6 +49,7 @@ fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Perf(args) => perf::run(&place, &args.args, offline),
         cli::Command::Test(args) => match &args.kernels {
             Some(kernels) => kernels::run(&place, kernels, &args.args, offline),
+            None if args.plain => test::run_plain(&place, &args.args, offline),
             None => test::run(&place, &args.args, offline),
         },
         cli::Command::Lint => lint::run(&place, offline),

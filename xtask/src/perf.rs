@@ -1,8 +1,9 @@
 //! `perf`: the performance suite of svn-bench, and other implementations beside it.
 
+use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
-use crate::{process, setup};
+use crate::process;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -31,7 +32,7 @@ struct Asked {
 pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     let asked = Asked::parse(args)?;
     let offline = offline || asked.offline;
-    let native = setup::ensure(place, offline)?;
+    let build = Build::native(place, offline)?;
     let folder = tempfile::tempdir().context("no folder for the results of other programs")?;
     let mut cargo = process::cargo(&place.root, offline);
     // Paths among the arguments are relative to where the user stands.
@@ -42,16 +43,15 @@ pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitC
     if !asked.quick() {
         cargo.arg("--release");
     }
-    cargo
-        .args(["--package", "svn-bench", "--bin", "svn-perf", "--"])
-        .args(&asked.rest);
+    cargo.args(["--package", "svn-bench", "--bin", "svn-perf"]);
+    build.apply(&mut cargo);
+    cargo.arg("--").args(&asked.rest);
     if asked.peers {
         let lines = peers(&place.root.join("xtask/peers"), &asked.pythons)?;
         let path = folder.path().join("peers.jsonl");
         std::fs::write(&path, lines).with_context(|| path.display().to_string())?;
         cargo.arg("--peer-results").arg(&path);
     }
-    native.apply(&mut cargo);
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
 

@@ -119,6 +119,10 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, ModelError> {
         cases.extend([diag, sampled, lazy, last]);
         return Ok(cases);
     }
+    if shape == Shape::Power {
+        cases.extend([1, RING].map(|ring| full(Gram, ring, &curved)));
+        return Ok(cases);
+    }
     for ring in [1, RING] {
         cases.push(full(BlockDiagonal, ring, &inactive));
         cases.push(full(BlockDiagonal, ring, &curved));

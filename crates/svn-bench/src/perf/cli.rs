@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::case::cases;
 use super::error::PerfError;
+use super::figures::{self, Figure};
 use super::limits::{self, LIMITS};
 use super::machine::Machine;
 use super::measure::{Effort, measure};
 use super::peers::{self, Peer};
-use super::ratios::{self, Ratio};
 use super::result::CaseResult;
 use super::rig::Counter;
 use super::shape::Shape;
@@ -47,7 +47,7 @@ struct Outcome {
     schema: u32,
     machine: Machine,
     cases: Vec<CaseResult>,
-    ratios: Vec<Ratio>,
+    figures: Vec<Figure>,
     /// Other implementations, where they were asked for.
     peers: Vec<Peer>,
 }
@@ -96,14 +96,14 @@ fn suite(arguments: &Arguments, counter: Counter) -> Result<(), PerfError> {
         }
     }
     let outcome = Outcome {
-        schema: 2,
+        schema: 3,
         machine,
-        ratios: ratios::all(&results, &peers),
+        figures: figures::all(&results, &peers),
         cases: results,
         peers,
     };
     print::out(render(&table::cases(&outcome.cases, &outcome.peers)));
-    print::out(render(&table::ratios(&outcome.ratios)));
+    print::out(render(&table::figures(&outcome.figures)));
     if let Some(path) = &arguments.json {
         write(path, &outcome)?;
         print::out(path.display());

@@ -1,7 +1,7 @@
 //! The performance suite behind `cargo xtask perf`: time, allocations and operation counts of one step of each method.
 //!
 //! ```text
-//! shapes → cases → rigs (sampler, state, target) → steps of all cases in turn → results → limits, ratios → tables, JSON
+//! shapes → cases → rigs (sampler, state, target) → steps of all cases in turn → results → limits, figures → tables, JSON
 //! ```
 //!
 //! - what is measured: `shape`, `case`, on synthetic rows with a seed
@@ -15,11 +15,11 @@ mod case;
 mod cli;
 mod counted;
 mod error;
+mod figures;
 mod limits;
 mod machine;
 mod measure;
 mod peers;
-mod ratios;
 mod result;
 mod rig;
 mod shape;

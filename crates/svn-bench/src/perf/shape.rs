@@ -30,6 +30,8 @@ pub(super) enum Shape {
     Wide,
     /// 14-50-50-2, softmax, batch 16.
     Classification,
+    /// 4-50-50-1, batch 384: more rows in a ring than parameters.
+    Power,
     /// LeNet on 28 × 28 pixels, 10 classes, batch 128, f32.
     Lenet,
 }
@@ -52,6 +54,7 @@ impl Shape {
             Self::Protein => "protein",
             Self::Wide => "wide",
             Self::Classification => "classification",
+            Self::Power => "power",
             Self::Lenet => "lenet",
         }
     }
@@ -75,6 +78,11 @@ impl Shape {
             Self::Protein => mlp(9, 50, 1, regression),
             Self::Wide => mlp(50, 200, 1, regression),
             Self::Classification => mlp(14, 50, 2, Task::Classes(2)),
+            Self::Power => Problem {
+                batch: 384,
+                rows: 7680,
+                ..mlp(4, 50, 1, regression)
+            },
             Self::Lenet => Problem {
                 network: NetworkSettings::LeNet { activation },
                 batch: 128,

@@ -2,8 +2,9 @@
 
 use crate::report::Grid;
 
+use super::figures::Figure;
 use super::peers::Peer;
-use super::ratios::Ratio;
+
 use super::result::CaseResult;
 
 /// One line a case and number of threads, then one for each result of another implementation.
@@ -32,17 +33,17 @@ pub(super) fn cases(cases: &[CaseResult], peers: &[Peer]) -> Grid {
     grid(&header, own.chain(others).collect())
 }
 
-/// The ratios that were measured.
-pub(super) fn ratios(ratios: &[Ratio]) -> Grid {
-    let rows = ratios.iter().filter_map(|ratio| {
-        let wanted = cell(ratio.wanted.map(|wanted| format!("≤ {wanted}")));
+/// The figures that were measured.
+pub(super) fn figures(figures: &[Figure]) -> Grid {
+    let rows = figures.iter().filter_map(|figure| {
+        let wanted = cell(figure.wanted.map(|wanted| format!("≤ {wanted}")));
         Some(vec![
-            ratio.name.clone(),
-            format!("{:.3}", ratio.found?),
+            figure.name.clone(),
+            format!("{:.3}", figure.found?),
             wanted,
         ])
     });
-    grid(&["ratio", "found", "wanted"], rows.collect())
+    grid(&["figure", "found", "wanted"], rows.collect())
 }
 
 fn grid(header: &[&str], rows: Vec<Vec<String>>) -> Grid {

@@ -77,11 +77,11 @@ pub(super) fn variances(
 mod tests {
     use super::*;
     use ndarray::Array2;
-    use svn_models::Likelihood;
     use svn_models::curvature::Activation;
     use svn_models::ensemble::Ensemble;
     use svn_models::likelihood::Gaussian;
     use svn_models::network::{MlpSettings, initial_particles};
+    use svn_models::{Backend, Likelihood};
 
     fn ensemble(noise: f64) -> Ensemble {
         let network = MlpSettings {

@@ -1,0 +1,31 @@
+//! The two builds of the workspace: with libtorch and OpenBLAS, and without a native library.
+
+use crate::paths::Place;
+use crate::setup::{self, Native};
+use anyhow::Result;
+use std::process::Command;
+
+/// Which features cargo is asked for, and what these need.
+pub(crate) enum Build {
+    /// The default features.
+    Native(Native),
+    /// `--no-default-features`: perceptrons alone, in plain Rust.
+    Plain,
+}
+
+impl Build {
+    /// The default features, after the set-up that they need.
+    pub(crate) fn native(place: &Place, offline: bool) -> Result<Self> {
+        Ok(Self::Native(setup::ensure(place, offline)?))
+    }
+
+    /// Adds the arguments and variables; before any `--`.
+    pub(crate) fn apply(&self, cargo: &mut Command) {
+        match self {
+            Self::Native(native) => native.apply(cargo),
+            Self::Plain => {
+                cargo.arg("--no-default-features");
+            }
+        }
+    }
+}
