@@ -39,7 +39,7 @@ fn a_quick_run_writes_every_field() {
         );
     let text = std::fs::read_to_string(&path).unwrap();
     let outcome: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(outcome["schema"], 2);
+    assert_eq!(outcome["schema"], 3);
     assert!(is_positive(&outcome["machine"]["cores"]));
     let cases = outcome["cases"].as_array().unwrap();
     assert!(cases.len() >= 8);
@@ -57,26 +57,29 @@ fn a_quick_run_writes_every_field() {
     let kfac = &case_of(cases, "yacht/svn/kfac/gram/ring-8/curvature")["operations"];
     assert!(is_positive(&kfac["products"]) && is_positive(&kfac["factors"]));
     assert_eq!(kfac["route"], "decoupled");
-    let ratio = |name: &str| {
-        let ratios = outcome["ratios"].as_array().unwrap();
-        ratios.iter().find(|ratio| ratio["name"] == name).unwrap()
+    let figure = |name: &str| {
+        let figures = outcome["figures"].as_array().unwrap();
+        figures
+            .iter()
+            .find(|figure| figure["name"] == name)
+            .unwrap()
     };
     for (name, wanted) in [
-        ("svn_full_joint/svgd@yacht", 10.0),
-        ("svn_block/svgd@yacht", 4.0),
-        ("svgd/jax_svgd@yacht", 1.0),
+        ("svn_joint_ring ms@yacht", 1.5),
+        ("svn_block ms@yacht", 10.0),
+        ("svgd/jax_svgd@yacht", 0.4),
     ] {
-        assert!(is_positive(&ratio(name)["found"]), "{name}");
-        assert_eq!(ratio(name)["wanted"], wanted, "{name}");
+        assert!(is_positive(&figure(name)["found"]), "{name}");
+        assert_eq!(figure(name)["wanted"], wanted, "{name}");
     }
     let svgd = &case_of(cases, "yacht/svgd")["step_ms"]["median"];
     assert_eq!(
-        ratio("svgd/jax_svgd@yacht")["found"].as_f64().unwrap(),
+        figure("svgd/jax_svgd@yacht")["found"].as_f64().unwrap(),
         svgd.as_f64().unwrap() / 0.5
     );
     // Named, but not measured in this run.
     for name in ["ensemble/torch_func@yacht", "ll_svn_kfac/svgd@lenet"] {
-        assert_eq!(ratio(name)["found"], Value::Null, "{name}");
+        assert_eq!(figure(name)["found"], Value::Null, "{name}");
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(left.len(), 2, "no partial file stays");

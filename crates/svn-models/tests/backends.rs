@@ -13,7 +13,7 @@ use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureSettings, Posterior, PosteriorSettings,
 };
 use svn_models::stein::{
-    Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Newton, Score,
+    Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Score,
 };
 use svn_models::{Backend, BackendKind, Precision, Rows};
 
@@ -95,15 +95,15 @@ fn evaluated(
     let mut density = Array1::zeros(PARTICLES);
     let mut score = Array2::zeros(particles.raw_dim());
     let d = particles.ncols();
-    let vectors = normal(d, 4, 7);
-    let mut products = Array2::zeros((PARTICLES * d, 4));
+    let vectors = normal(4, d, 7);
+    let mut products = Array2::zeros((PARTICLES * 4, d));
     for _ in 0..2 {
         target.next_batch().unwrap();
         let view = (density.view_mut(), score.view_mut());
         let found = target.curvature_into(particles.view(), view.0, view.1);
         let found = found.unwrap();
         for (p, out) in products
-            .axis_chunks_iter_mut(ndarray::Axis(0), d)
+            .axis_chunks_iter_mut(ndarray::Axis(0), 4)
             .enumerate()
         {
             found.multiply_into(p, 0.0, vectors.view(), out);
@@ -142,8 +142,12 @@ fn posteriors_agree_for_every_likelihood_activation_and_family() {
 
 fn methods(network: &NetworkSettings) -> Vec<(&'static str, Method)> {
     let step = FirstOrder::adam(0.03);
-    let newton = |coupling| Newton {
+    let newton = |coupling, metric| Newton {
         coupling,
+        kernel: KernelSettings {
+            metric,
+            ..KernelSettings::default()
+        },
         damping: Damping::Constant(10.0),
         trust_region: Some(2.0),
         ..Newton::plain()
@@ -158,15 +162,18 @@ fn methods(network: &NetworkSettings) -> Vec<(&'static str, Method)> {
                 step,
             },
         ),
-        ("svn", Method::Svn(newton(Coupling::Gram))),
+        (
+            "svn",
+            Method::Svn(newton(Coupling::Gram, Metric::Curvature)),
+        ),
         (
             "block-diagonal",
-            Method::Svn(newton(Coupling::BlockDiagonal)),
+            Method::Svn(newton(Coupling::BlockDiagonal, Metric::Curvature)),
         ),
         (
             "ll-svn",
             Method::LlSvn {
-                newton: newton(Coupling::Gram),
+                newton: newton(Coupling::Gram, Metric::Identity),
                 coordinates,
                 rest: step,
             },
