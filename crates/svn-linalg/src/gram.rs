@@ -4,12 +4,12 @@
 //! G = α A Aᵀ        A: r × d    G: r × r
 //! ```
 //!
-//! `syrk` computes one triangle, the other is copied. Both triangles are bit-identical.
+//! One triangle is computed, the other is copied: both are bit-identical.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
-use crate::blas;
-use crate::input::{InputError, check_shape, for_each_below_diagonal};
+use crate::dense;
+use crate::input::{InputError, check_shape};
 
 /// `α A Aᵀ` of an `r × d` matrix in any layout (rows of a larger array and transposes are read in place).
 ///
@@ -21,7 +21,7 @@ use crate::input::{InputError, check_shape, for_each_below_diagonal};
 /// ```
 pub fn gram(alpha: f64, a: ArrayView2<'_, f64>) -> Array2<f64> {
     let mut out = Array2::zeros((a.nrows(), a.nrows()));
-    fill(alpha, a, out.view_mut());
+    dense::gram(alpha, a, out.view_mut());
     out
 }
 
@@ -35,24 +35,6 @@ pub fn gram_into(
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<(), InputError> {
     check_shape("out", out.dim(), (a.nrows(), a.nrows()))?;
-    fill(alpha, a, out);
+    dense::gram(alpha, a, out);
     Ok(())
-}
-
-fn fill(alpha: f64, a: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
-    if !blas::syrk_lower(alpha, a, &mut out) {
-        let mut compact = Array2::zeros(out.raw_dim());
-        let done = blas::syrk_lower(
-            alpha,
-            a.as_standard_layout().view(),
-            &mut compact.view_mut(),
-        );
-        debug_assert!(done, "standard layout is always accepted");
-        out.assign(&compact);
-    }
-    mirror_lower(out);
-}
-
-fn mirror_lower(mut a: ArrayViewMut2<'_, f64>) {
-    for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
 }

@@ -2,7 +2,6 @@
 #![deny(missing_docs, unsafe_code)]
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
-mod blas;
 pub mod dense;
 mod factor;
 mod gram;
@@ -13,6 +12,7 @@ mod operator;
 pub mod parallel;
 mod particles;
 mod solve;
+#[cfg(feature = "lapack")]
 pub mod threads;
 
 pub use factor::{

@@ -1,4 +1,4 @@
-//! Products of dense matrices and vectors: the one place where the workspace multiplies.
+//! Dense matrices: the one place where the workspace multiplies, factors and decomposes.
 //!
 //! ```text
 //! C ← α A B + β C        A: m × k,  B: k × n,  C: m × n        β = 0 overwrites C whatever it holds
@@ -6,16 +6,26 @@
 //!
 //! Nothing here needs a system library, starts a thread or depends on how many there are. Vector instructions are chosen
 //! when the program runs. Small products go through a kernel that reads matrices where they lie, large ones through
-//! `faer`, which packs them; the figures behind the choice are in `docs/experiments/dense.md`.
+//! `faer`, which packs them, and so do decompositions; the figures behind the choice are in `docs/experiments/dense.md`.
 
+mod gram;
 mod kernel;
 mod lanes;
 mod large;
+mod symmetric;
+mod triangular;
 mod vector;
 
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, LinalgScalar};
+pub(crate) use symmetric::{Indefinite, eigen};
+pub(crate) use triangular::Triangle;
+
+use ndarray::{
+    Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, LinalgScalar, ShapeBuilder,
+};
 
 use pulp::Arch;
+
+use crate::input::for_each_below_diagonal;
 
 /// Numbers that matrices are made of: `f64` and `f32`.
 pub trait Real: LinalgScalar + PartialOrd + Send + Sync + std::fmt::Debug + sealed::Sealed {}
@@ -28,10 +38,13 @@ mod sealed {
 
     use ndarray::{ArrayView2, ArrayViewMut2};
 
-    use super::{kernel, large, vector};
+    use super::{gram, kernel, large, triangular, vector};
+    use triangular::Triangle;
 
     /// `C ← α A B + β C`, or with `Bᵀ`.
     type Multiply<T> = fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>);
+    /// `b ← L⁻¹ b` or `L⁻ᵀ b`.
+    type Solve<T> = fn(ArrayView2<'_, T>, Triangle, ArrayViewMut2<'_, T>);
 
     /// The routines for one precision, compiled once, in this crate.
     #[allow(missing_debug_implementations, reason = "private")]
@@ -40,6 +53,9 @@ mod sealed {
         pub(in super::super) small_transposed: Multiply<T>,
         pub(in super::super) large: Multiply<T>,
         pub(in super::super) dot: fn(&[T], &[T]) -> T,
+        pub(in super::super) gram: fn(T, ArrayView2<'_, T>, ArrayViewMut2<'_, T>),
+        pub(in super::super) cholesky: fn(ArrayViewMut2<'_, T>) -> Result<(), usize>,
+        pub(in super::super) solve: Solve<T>,
     }
 
     pub trait Sealed: Sized + 'static {
@@ -53,6 +69,9 @@ mod sealed {
                 small_transposed: kernel::multiply_transposed,
                 large: large::multiply,
                 dot: vector::dot,
+                gram: gram::lower,
+                cholesky: triangular::cholesky,
+                solve: triangular::solve,
             };
 
             impl Sealed for $float {
@@ -172,6 +191,59 @@ pub fn dot<T: Real>(x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> T {
         x.as_standard_layout().as_slice().unwrap_or_default(),
         y.as_standard_layout().as_slice().unwrap_or_default(),
     )
+}
+
+/// `C ← α A Aᵀ`, any strides, at half the flops of a product; both triangles are the same bits.
+///
+/// # Panics
+/// If `C` is not square with as many rows as `A`.
+pub fn gram<T: Real>(alpha: T, a: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
+    let n = a.nrows();
+    assert_eq!(c.dim(), (n, n), "A Aᵀ is square");
+    (T::ROUTINES.gram)(alpha, a, c.view_mut());
+    mirror(c);
+}
+
+/// Copies the lower triangle to the upper one.
+fn mirror<T: Real>(mut a: ArrayViewMut2<'_, T>) {
+    for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
+}
+
+/// Overwrites the lower triangle of a square `a` by `L`, `A = L Lᵀ`; the strict upper triangle, which is not read, is
+/// undefined afterwards. Any strides; contiguous columns are fastest.
+///
+/// # Errors
+/// The index of the first pivot that is not positive; the columns before it are those of `L`.
+///
+/// # Panics
+/// If `a` is not square.
+pub fn cholesky_inplace<T: Real>(a: ArrayViewMut2<'_, T>) -> Result<(), usize> {
+    assert!(a.is_square(), "a square matrix");
+    (T::ROUTINES.cholesky)(a)
+}
+
+/// `b ← L⁻¹ b`, any strides; of `l` the lower triangle is read.
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn solve_lower<T: Real>(l: ArrayView2<'_, T>, b: ArrayViewMut2<'_, T>) {
+    (T::ROUTINES.solve)(l, Triangle::Lower, b);
+}
+
+/// `b ← L⁻ᵀ b`, any strides; of `l` the lower triangle is read.
+///
+/// # Panics
+/// If the shapes do not fit.
+pub fn solve_lower_transposed<T: Real>(l: ArrayView2<'_, T>, b: ArrayViewMut2<'_, T>) {
+    (T::ROUTINES.solve)(l, Triangle::Transposed, b);
+}
+
+/// A matrix with contiguous columns: the lower triangle of `a`, zeros above.
+pub fn lower_columns<T: Real>(a: ArrayView2<'_, T>) -> Array2<T> {
+    let mut out = Array2::zeros(a.dim().f());
+    for_each_below_diagonal(a.nrows(), |i, j| out[[i, j]] = a[[i, j]]);
+    out.diag_mut().assign(&a.diag());
+    out
 }
 
 /// Runs `f`, which is compiled again for each set of vector instructions, with the widest that this processor has. Loops

@@ -7,10 +7,10 @@
 //! LAPACK accepts a rank-deficient matrix whenever rounding happens to leave a positive pivot, and the solve is then
 //! garbage. Here a pivot counts only if `L_ii² > n ε A_ii`, a test that scaling of rows and columns does not change.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
 
 use super::{Factor, FactorError, FactorizeDamped};
-use crate::blas::{Triangle, cholesky_lower, solve_lower};
+use crate::dense::{cholesky_inplace, dot, lower_columns, solve_lower, solve_lower_transposed};
 use crate::input::{InputError, check_non_negative, check_shape, check_symmetric};
 use crate::operator::Symmetric;
 
@@ -75,7 +75,7 @@ impl Cholesky {
     /// Factor a symmetric matrix; the lower triangle is read.
     ///
     /// # Errors
-    /// [`FactorError::Input`] before LAPACK sees it; [`FactorError::NotPositiveDefinite`] with the pivot if the
+    /// [`FactorError::Input`] for one that is not finite or not symmetric; [`FactorError::NotPositiveDefinite`] with the pivot if the
     /// largest jitter is not enough.
     pub fn factorize(a: ArrayView2<'_, f64>, params: &CholeskyParams) -> Result<Self, FactorError> {
         check_symmetric("matrix", a)?;
@@ -108,12 +108,7 @@ impl Cholesky {
         if dim == 0 {
             return Err(FactorError::Input(InputError::Empty { what: "matrix" }));
         }
-        let lower = if a.is_standard_layout() {
-            a
-        } else {
-            a.as_standard_layout().into_owned()
-        };
-        match factor_in_place(lower)? {
+        match factored(lower_columns(a.view())) {
             Ok(lower) => Ok(Self { lower, jitter: 0.0 }),
             Err(pivot) => Err(FactorError::NotPositiveDefinite {
                 pivot,
@@ -146,7 +141,7 @@ impl Cholesky {
         let mut jitter = 0.0;
         let mut left = params.attempts;
         loop {
-            let pivot = match attempt_factor(a, damping, jitter)? {
+            let pivot = match attempt_factor(a, damping, jitter) {
                 Ok(lower) => return Ok(Self { lower, jitter }),
                 Err(pivot) => pivot,
             };
@@ -177,7 +172,7 @@ impl Cholesky {
     /// [`InputError::Shape`] if `b` does not have `dim` rows.
     pub fn solve_lower_inplace(&self, mut b: ArrayViewMut2<'_, f64>) -> Result<(), InputError> {
         check_shape("right-hand side", b.dim(), (self.dim(), b.ncols()))?;
-        solve_lower(self.lower.view(), Triangle::Lower, &mut b);
+        solve_lower(self.lower.view(), b.view_mut());
         Ok(())
     }
 
@@ -190,39 +185,23 @@ impl Cholesky {
         mut b: ArrayViewMut2<'_, f64>,
     ) -> Result<(), InputError> {
         check_shape("right-hand side", b.dim(), (self.dim(), b.ncols()))?;
-        solve_lower(self.lower.view(), Triangle::Transposed, &mut b);
+        solve_lower_transposed(self.lower.view(), b.view_mut());
         Ok(())
     }
 }
 
 /// One factorization: the factor, or the index of the pivot where it ends.
-fn attempt_factor(
-    a: ArrayView2<'_, f64>,
-    damping: f64,
-    jitter: f64,
-) -> Result<Result<Array2<f64>, usize>, FactorError> {
-    let dim = a.nrows();
-    let mut lower = Array2::zeros((dim, dim));
-    lower.assign(&a);
+fn attempt_factor(a: ArrayView2<'_, f64>, damping: f64, jitter: f64) -> Result<Array2<f64>, usize> {
+    let mut lower = lower_columns(a);
     lower.diag_mut().mapv_inplace(|v| v + damping + jitter);
-    factor_in_place(lower)
+    factored(lower)
 }
 
-/// The factor of a matrix in standard layout, or the index of the pivot where it ends.
-fn factor_in_place(mut lower: Array2<f64>) -> Result<Result<Array2<f64>, usize>, FactorError> {
+/// The factor of a lower triangle with zeros above, or the index of the pivot where it ends.
+fn factored(mut lower: Array2<f64>) -> Result<Array2<f64>, usize> {
     let dim = lower.nrows();
     let diagonal = lower.diag().to_owned();
-    let ended = match cholesky_lower(&mut lower) {
-        Ok(()) => None,
-        Err(info) if info > 0 => Some(info.unsigned_abs() as usize - 1),
-        Err(info) => {
-            return Err(FactorError::Lapack {
-                routine: "potrf",
-                dim,
-                info,
-            });
-        }
-    };
+    let ended = cholesky_inplace(lower.view_mut()).err();
     let least = dim as f64 * f64::EPSILON;
     let weak = lower
         .diag()
@@ -230,10 +209,13 @@ fn factor_in_place(mut lower: Array2<f64>) -> Result<Result<Array2<f64>, usize>,
         .zip(&diagonal)
         .take(ended.unwrap_or(dim))
         .position(|(l, a)| l * l <= least * a || !l.is_finite());
-    Ok(match weak.or(ended) {
-        Some(pivot) => Err(pivot),
-        None => Ok(lower),
-    })
+    if let Some(pivot) = weak.or(ended) {
+        return Err(pivot);
+    }
+    for (j, mut column) in lower.columns_mut().into_iter().enumerate() {
+        column.slice_mut(s![..j]).fill(0.0);
+    }
+    Ok(lower)
 }
 
 impl Factor for Cholesky {
@@ -243,20 +225,20 @@ impl Factor for Cholesky {
 
     fn solve_into(&self, b: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         out.assign(&b);
-        solve_lower(self.lower.view(), Triangle::Lower, &mut out);
-        solve_lower(self.lower.view(), Triangle::Transposed, &mut out);
+        solve_lower(self.lower.view(), out.view_mut());
+        solve_lower_transposed(self.lower.view(), out.view_mut());
     }
 
     /// `W = L⁻ᵀ`, upper triangular.
     fn inverse_sqrt_into(&self, z: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         out.assign(&z);
-        solve_lower(self.lower.view(), Triangle::Transposed, &mut out);
+        solve_lower_transposed(self.lower.view(), out.view_mut());
     }
 
     fn inverse_quadratic(&self, x: ArrayView2<'_, f64>) -> Array1<f64> {
-        let mut half = x.t().as_standard_layout().into_owned();
-        solve_lower(self.lower.view(), Triangle::Lower, &mut half.view_mut());
-        half.map_axis(Axis(0), |column| column.dot(&column))
+        let mut half = x.to_owned().reversed_axes();
+        solve_lower(self.lower.view(), half.view_mut());
+        half.map_axis(Axis(0), |column| dot(column, column))
     }
 
     fn log_det(&self) -> f64 {

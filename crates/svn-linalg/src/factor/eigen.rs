@@ -7,7 +7,7 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
 
 use super::{Factor, FactorError};
-use crate::blas::eigen_rows;
+use crate::dense;
 use crate::input::{check_non_negative, check_symmetric};
 use crate::operator::diagonal_scale_into;
 use crate::operator::{LinearOperator, SelfAdjoint, multiply_into};
@@ -23,18 +23,11 @@ impl SymmetricEigen {
     /// Decompose a symmetric matrix; the lower triangle is read.
     ///
     /// # Errors
-    /// [`FactorError::Input`] before LAPACK sees NaN; [`FactorError::Lapack`] if it does not converge.
+    /// [`FactorError::Input`] for NaN, before anything is decomposed; [`FactorError::NotConverged`].
     pub fn factorize(a: ArrayView2<'_, f64>) -> Result<Self, FactorError> {
         check_symmetric("matrix", a)?;
-        let dim = a.nrows();
-        let mut rows = Array2::zeros((dim, dim));
-        rows.assign(&a);
-        let values = eigen_rows(&mut rows).map_err(|info| FactorError::Lapack {
-            routine: "syevd",
-            dim,
-            info,
-        })?;
-        let vectors = rows.reversed_axes();
+        let (values, vectors) =
+            dense::eigen(a).ok_or(FactorError::NotConverged { dim: a.nrows() })?;
         Ok(Self { values, vectors })
     }
 

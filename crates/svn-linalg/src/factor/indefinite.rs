@@ -2,10 +2,10 @@
 //!
 //! Half the flops of LU, and no routine of OpenBLAS that wants a large stack when it runs in parallel.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
 use super::FactorError;
-use crate::blas::{indefinite_factor, indefinite_solve};
+use crate::dense::Indefinite;
 use crate::input::{InputError, check_shape, check_symmetric};
 
 /// A symmetric, non-singular matrix, factored.
@@ -22,26 +22,23 @@ use crate::input::{InputError, check_shape, check_symmetric};
 /// ```
 #[derive(Debug, Clone)]
 pub struct SymmetricIndefinite {
-    packed: Array2<f64>,
-    pivots: Vec<i32>,
+    dim: usize,
+    factor: Indefinite,
 }
 
 impl SymmetricIndefinite {
     /// Factor a symmetric matrix; the lower triangle is read.
     ///
     /// # Errors
-    /// [`FactorError::Input`] before LAPACK sees it; [`FactorError::Lapack`] with the pivot that is exactly zero.
+    /// [`FactorError::Input`] for one that is not finite or not symmetric; [`FactorError::Singular`] with the pivot that is exactly
+    /// zero.
     pub fn factorize(a: ArrayView2<'_, f64>) -> Result<Self, FactorError> {
         check_symmetric("matrix", a)?;
         let dim = a.nrows();
-        let mut packed = Array2::zeros((dim, dim));
-        packed.assign(&a);
-        let pivots = indefinite_factor(&mut packed).map_err(|info| FactorError::Lapack {
-            routine: "sytrf",
-            dim,
-            info,
-        })?;
-        Ok(Self { packed, pivots })
+        match Indefinite::new(a) {
+            Ok(factor) => Ok(Self { dim, factor }),
+            Err(pivot) => Err(FactorError::Singular { pivot, dim }),
+        }
     }
 
     /// `A⁻¹ b`.
@@ -52,10 +49,10 @@ impl SymmetricIndefinite {
         check_shape(
             "right-hand side",
             b.insert_axis(Axis(1)).dim(),
-            (self.packed.nrows(), 1),
+            (self.dim, 1),
         )?;
         let mut x = Array1::from_iter(b.iter().copied());
-        indefinite_solve(&self.packed, &self.pivots, &mut x);
+        self.factor.solve(x.view_mut().insert_axis(Axis(1)));
         Ok(x)
     }
 }

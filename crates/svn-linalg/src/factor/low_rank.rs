@@ -13,6 +13,7 @@
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::{Factor, FactorError, FactorizeDamped, Woodbury};
+use crate::dense;
 use crate::input::check_non_negative;
 use crate::operator::{LowRankPlusShift, Rows};
 
@@ -105,7 +106,7 @@ impl<R: Rows> LowRankFactor<R> {
         let mut out = inner.to_owned();
         let solved = self.small.solve_rows(image);
         let factor = -self.weight / self.mu;
-        ndarray::linalg::general_mat_mul(factor, &solved, &projected.t(), 1.0, &mut out);
+        dense::multiply(factor, solved.view(), projected.t(), 1.0, out.view_mut());
         out / self.mu
     }
 
@@ -122,7 +123,7 @@ impl<R: Rows> LowRankFactor<R> {
         let mut whitened = projected.t().as_standard_layout().into_owned();
         if self.small.dim() > 0 && self.small.half_solve_inplace(whitened.view_mut()).is_ok() {
             let factor = -self.weight / self.mu;
-            ndarray::linalg::general_mat_mul(factor, &whitened.t(), &whitened, 1.0, &mut out);
+            dense::multiply(factor, whitened.t(), whitened.view(), 1.0, out.view_mut());
         }
         out / self.mu
     }
@@ -156,10 +157,10 @@ impl<R: Rows> Factor for LowRankFactor<R> {
     fn inverse_quadratic(&self, x: ArrayView2<'_, f64>) -> Array1<f64> {
         let mut image = self.project(x).reversed_axes();
         let explained = match self.small.half_solve_inplace(image.view_mut()) {
-            Ok(()) => image.map_axis(Axis(0), |column| column.dot(&column)),
+            Ok(()) => image.map_axis(Axis(0), |column| dense::dot(column, column)),
             Err(_) => Array1::zeros(x.nrows()),
         };
-        let prior = x.map_axis(Axis(1), |row| row.dot(&row));
+        let prior = x.map_axis(Axis(1), |row| dense::dot(row, row));
         // Rounding may leave less than nothing of a direction that the rows determine.
         (prior - explained * (self.weight / self.mu)).mapv_into(|v| (v / self.mu).max(0.0))
     }

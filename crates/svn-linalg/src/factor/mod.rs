@@ -36,6 +36,7 @@ pub use woodbury::Woodbury;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
+use crate::dense;
 use crate::input::{InputError, check_shape};
 use crate::operator::SelfAdjoint;
 
@@ -73,7 +74,7 @@ pub trait Factor: Send + Sync {
         let mut solved = Array2::zeros((x.ncols(), x.nrows()));
         self.solve_into(x.t(), solved.view_mut());
         let pairs = x.rows().into_iter().zip(solved.columns());
-        pairs.map(|(x, s)| x.dot(&s)).collect()
+        pairs.map(|(x, s)| dense::dot(x, s)).collect()
     }
 
     /// `A⁻¹ b` for `k` right-hand sides.
@@ -161,14 +162,18 @@ pub enum FactorError {
         /// Why.
         source: Box<FactorError>,
     },
-    /// LAPACK gave up.
-    #[error("LAPACK {routine} failed on a matrix of dimension {dim} with info {info}")]
-    Lapack {
-        /// The routine.
-        routine: &'static str,
+    /// The eigenvalues of a matrix did not converge.
+    #[error("the eigenvalues of a matrix of dimension {dim} did not converge")]
+    NotConverged {
         /// Dimension of the matrix.
         dim: usize,
-        /// The code it returned.
-        info: i32,
+    },
+    /// A pivot of a matrix of any signs is zero.
+    #[error("matrix of dimension {dim} is singular at pivot {pivot}")]
+    Singular {
+        /// Index of the pivot.
+        pivot: usize,
+        /// Dimension of the matrix.
+        dim: usize,
     },
 }

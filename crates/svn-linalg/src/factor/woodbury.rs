@@ -10,7 +10,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::{Cholesky, CholeskyParams, Factor, FactorError};
-use crate::blas::{Triangle, solve_lower};
+use crate::dense::{solve_lower, solve_lower_transposed};
 use crate::input::InputError;
 
 /// `(I + T)⁻¹`, what corrects `B⁻¹`.
@@ -87,8 +87,8 @@ impl Woodbury {
         let Some(small) = &self.small else { return };
         let mut shifted = small.lower().to_owned();
         shifted.diag_mut().mapv_inplace(|x| x + 1.0);
-        solve_lower(shifted.view(), Triangle::Lower, &mut y);
-        solve_lower(small.lower(), Triangle::Transposed, &mut y);
+        solve_lower(shifted.view(), y.view_mut());
+        solve_lower_transposed(small.lower(), y.view_mut());
     }
 
     /// `log det (I + T)`.

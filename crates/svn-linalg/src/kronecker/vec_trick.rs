@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis};
 
+use crate::dense;
 use crate::operator::assert_shapes;
 
 /// `out = (left ⊗ right) x`.
@@ -93,26 +93,16 @@ fn multiply_columns(a: ArrayView2<'_, f64>, x: &[f64], out: &mut [f64], k: usize
     for c in 0..k {
         let x = &x[c * inner * columns..(c + 1) * inner * columns];
         let out = &mut out[c * rows * columns..(c + 1) * rows * columns];
-        general_mat_mul(
-            1.0,
-            &a,
-            &view(x, inner, columns),
-            0.0,
-            &mut view_mut(out, rows, columns),
-        );
+        let (x, out) = (view(x, inner, columns), view_mut(out, rows, columns));
+        dense::multiply(1.0, a, x, 0.0, out);
     }
 }
 
 /// `X ↦ X Bᵀ` for a matrix of `rows` rows, those of all columns of the operand.
 fn multiply_rows(b: ArrayView2<'_, f64>, x: &[f64], out: &mut [f64], rows: usize) {
     let (columns, inner) = b.dim();
-    general_mat_mul(
-        1.0,
-        &view(x, rows, inner),
-        &b.t(),
-        0.0,
-        &mut view_mut(out, rows, columns),
-    );
+    let (x, out) = (view(x, rows, inner), view_mut(out, rows, columns));
+    dense::multiply(1.0, x, b.t(), 0.0, out);
 }
 
 fn view(slice: &[f64], rows: usize, columns: usize) -> ArrayView2<'_, f64> {

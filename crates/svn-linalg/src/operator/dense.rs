@@ -1,23 +1,19 @@
 //! A matrix held as its elements, owned or borrowed.
 
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, CowArray, Ix2};
 
 use super::{LinearOperator, SelfAdjoint, assert_shapes};
+use crate::dense;
 use crate::input::{InputError, check_finite, check_symmetric};
 
 /// `out = a x`: a matrix-vector product for one column, a matrix-matrix product for more.
 pub(crate) fn multiply_into(
     a: ArrayView2<'_, f64>,
     x: ArrayView2<'_, f64>,
-    mut out: ArrayViewMut2<'_, f64>,
+    out: ArrayViewMut2<'_, f64>,
 ) {
     assert_shapes(a.dim(), &x, &out);
-    if x.ncols() == 1 {
-        general_mat_vec_mul(1.0, &a, &x.column(0), 0.0, &mut out.column_mut(0));
-    } else {
-        general_mat_mul(1.0, &a, &x, 0.0, &mut out);
-    }
+    dense::multiply(1.0, a, x, 0.0, out);
 }
 
 /// A rectangular matrix as an operator; owns an `Array2`, borrows from an `ArrayView2`.

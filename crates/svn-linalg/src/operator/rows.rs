@@ -11,10 +11,9 @@
 
 use std::fmt::Debug;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayBase, ArrayView2, ArrayViewMut2, Data, Ix2};
 
-use crate::gram::gram_into;
+use crate::dense;
 
 /// `J`, `R × d`.
 pub trait Rows: Debug + Send + Sync {
@@ -74,8 +73,8 @@ impl<S: Data<Elem = f64> + Send + Sync> Rows for ArrayBase<S, Ix2> {
         self.ncols()
     }
 
-    fn project_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
-        general_mat_mul(1.0, &x, &self.t(), 0.0, &mut out);
+    fn project_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        dense::multiply(1.0, x, self.t(), 0.0, out);
     }
 
     fn combine_into(
@@ -83,18 +82,15 @@ impl<S: Data<Elem = f64> + Send + Sync> Rows for ArrayBase<S, Ix2> {
         scale: f64,
         z: ArrayView2<'_, f64>,
         beta: f64,
-        mut out: ArrayViewMut2<'_, f64>,
+        out: ArrayViewMut2<'_, f64>,
     ) {
-        general_mat_mul(scale, &z, self, beta, &mut out);
+        dense::multiply(scale, z, self.view(), beta, out);
     }
 
     /// # Panics
     /// If `out` is not `R × R`.
-    fn gram_into(&self, mut out: ArrayViewMut2<'_, f64>) {
-        // Half the flops of a product; the shapes fit by contract.
-        if gram_into(1.0, self.view(), out.view_mut()).is_err() {
-            general_mat_mul(1.0, self, &self.t(), 0.0, &mut out);
-        }
+    fn gram_into(&self, out: ArrayViewMut2<'_, f64>) {
+        dense::gram(1.0, self.view(), out);
     }
 
     fn squared_columns(&self) -> Array1<f64> {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayBase, ArrayView1, ArrayView2, ArrayViewMut2, Axis, Data, Ix3};
 
 use super::{MatrixFault, ParticleOperators};
+use crate::dense;
 use crate::factor::{Cholesky, CholeskyParams, Factor, FactorError};
 use crate::input::{InputError, check_symmetric};
 use crate::operator::{SelfAdjoint, Symmetric};
@@ -101,7 +101,7 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleOperators for DenseMatrices<S> {
         mut out: ArrayViewMut2<'_, f64>,
     ) {
         out.assign(&x);
-        general_mat_mul(1.0, &x, &self.matrix(particle), damping, &mut out);
+        dense::multiply(1.0, x, self.matrix(particle), damping, out);
     }
 
     /// Finite, symmetric, and without a negative pivot beyond rounding.

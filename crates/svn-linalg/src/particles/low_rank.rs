@@ -4,6 +4,7 @@
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 
 use super::{MatrixFault, ParticleOperators, ParticleRows, check_settings};
+use crate::dense;
 use crate::factor::{Cholesky, CholeskyParams, Factor, FactorError, LowRankFactor};
 use crate::gram::gram;
 use crate::operator::{LowRankPlusShift, Rows, SelfAdjoint};
@@ -166,7 +167,7 @@ impl<R: ParticleRows> ParticleOperators for LowRank<R> {
     fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
         let projected = self.rows.rows(particle).project(x.insert_axis(Axis(0)));
         let square: f64 = projected.iter().map(|x| x * x).sum();
-        self.weight * square + self.shift * x.dot(&x)
+        self.weight * square + self.shift * dense::dot(x, x)
     }
 
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {

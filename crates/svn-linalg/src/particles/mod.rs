@@ -34,6 +34,7 @@ use std::fmt::Debug;
 
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 
+use crate::dense::dot;
 use crate::factor::{Factor, FactorError, ScaledFactor};
 use crate::operator::SelfAdjoint;
 
@@ -129,7 +130,7 @@ pub trait ParticleOperators: Debug + Send + Sync {
         let mut product = Array2::zeros((x.len(), 1));
         self.operator(particle)
             .apply_into(x.insert_axis(Axis(1)), product.view_mut());
-        x.dot(&product.column(0))
+        dot(x, product.column(0))
     }
 
     /// `out = x M` with the mean `M = (1/N) Σ_p H_p`, for the rows of `x`.

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayBase, ArrayViewMut2, Axis, Data, Ix3};
 
+use crate::dense;
 use crate::operator::Rows;
 
 /// `J_p`, `R × d` for each of `N` particles. Rows that are not filled yet are zero.
@@ -46,9 +46,9 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleRows for ArrayBase<S, Ix3> {
         Box::new(self.index_axis(Axis(0), particle))
     }
 
-    fn cross_gram_into(&self, p: usize, q: usize, mut out: ArrayViewMut2<'_, f64>) {
+    fn cross_gram_into(&self, p: usize, q: usize, out: ArrayViewMut2<'_, f64>) {
         let (left, right) = (self.index_axis(Axis(0), p), self.index_axis(Axis(0), q));
-        general_mat_mul(1.0, &left, &right.t(), 0.0, &mut out);
+        dense::multiply(1.0, left, right.t(), 0.0, out);
     }
 
     fn non_finite(&self) -> Option<usize> {

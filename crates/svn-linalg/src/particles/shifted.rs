@@ -7,6 +7,7 @@
 use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut2};
 
 use super::{MatrixFault, ParticleOperators, check_settings};
+use crate::dense;
 use crate::factor::{DiagonalFactor, Factor, FactorError, ScaledFactor};
 use crate::operator::{Damped, Scaled, SelfAdjoint};
 
@@ -113,7 +114,7 @@ impl<T: ParticleOperators> ParticleOperators for Shifted<T> {
     }
 
     fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
-        self.weight * self.inner.quadratic(particle, x) + self.shift * x.dot(&x)
+        self.weight * self.inner.quadratic(particle, x) + self.shift * dense::dot(x, x)
     }
 
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {

@@ -1,5 +1,6 @@
 //! Tests of the public interface, each against a slow reference by another route.
 
+#[cfg(feature = "lapack")]
 mod blas;
 mod cases;
 mod cg;

@@ -23,6 +23,7 @@ use ndarray::{Array1, ArrayView1};
 
 use super::frame::{End, Exit, Frame, norm};
 use super::{Breakdown, SolveError};
+use crate::dense;
 use crate::operator::SelfAdjoint;
 
 /// Solve `A x = b`, `A` positive definite.
@@ -106,7 +107,7 @@ fn descend(
     let mut last: Option<Direction> = None;
     loop {
         let mut p = frame.precondition(&r)?;
-        let rz = r.dot(&p);
+        let rz = dense::dot(r.view(), p.view());
         if rz <= 0.0 || rz.is_nan() {
             return Ok(Exit::Stuck(broken(Breakdown::Preconditioner)));
         }
@@ -119,7 +120,7 @@ fn descend(
         let direction = Direction { p, rz, length2 };
         let ap = frame.apply(&direction.p)?;
         frame.iterations += 1;
-        let curvature = direction.p.dot(&ap);
+        let curvature = dense::dot(direction.p.view(), ap.view());
         if let Some(status) = size.judge(curvature, &direction, ap.view()) {
             if let CgStatus::NegativeCurvature { .. } = status {
                 let length = norm(direction.p.view());

@@ -20,6 +20,7 @@ use ndarray::{Array1, ArrayView1};
 
 use super::frame::{End, Exit, Frame, norm};
 use super::{Breakdown, SolveError};
+use crate::dense;
 use crate::input::check_non_negative;
 use crate::operator::SelfAdjoint;
 
@@ -90,7 +91,7 @@ fn iterate(
     size: &mut OperatorSize,
 ) -> Result<Exit<MinresStatus>, SolveError> {
     let y = frame.precondition(&r)?;
-    let zy = r.dot(&y);
+    let zy = dense::dot(r.view(), y.view());
     if zy <= 0.0 || zy.is_nan() {
         return Ok(Exit::Stuck(broken(Breakdown::Preconditioner)));
     }
@@ -101,7 +102,7 @@ fn iterate(
         if lanczos.steps > 0 {
             z.scaled_add(-lanczos.beta / lanczos.beta_last, &lanczos.z_last);
         }
-        let alpha = lanczos.v.dot(&z);
+        let alpha = dense::dot(lanczos.v.view(), z.view());
         z.scaled_add(-alpha / lanczos.beta, &lanczos.z);
         let y = frame.precondition(&z)?;
         if let Some(exit) = lanczos.close(frame, alpha, z, y, size) {
@@ -159,7 +160,7 @@ impl Lanczos {
         y: Array1<f64>,
         size: &mut OperatorSize,
     ) -> Option<Exit<MinresStatus>> {
-        let zy = z.dot(&y);
+        let zy = dense::dot(z.view(), y.view());
         let rounding = f64::EPSILON * norm(z.view()) * norm(y.view());
         if zy.is_nan() || zy < -(z.len() as f64) * rounding {
             return Some(Exit::Stuck(broken(Breakdown::Preconditioner)));
