@@ -7,8 +7,6 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, LinalgScalar};
 use svn_linalg::dense::{self, Real};
@@ -91,23 +89,6 @@ fn by_ndarray<T: LinalgScalar>(
     general_mat_mul(T::one(), &a, &b, T::zero(), &mut c);
 }
 
-fn by_faer<T: Real + faer::traits::ComplexField>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    mut c: ArrayViewMut2<'_, T>,
-) {
-    // SAFETY: live views with these dimensions and strides.
-    unsafe {
-        let view = |a: ArrayView2<'_, T>| {
-            let strides = (a.strides()[0], a.strides()[1]);
-            MatRef::from_raw_parts(a.as_ptr(), a.nrows(), a.ncols(), strides.0, strides.1)
-        };
-        let (m, n) = c.dim();
-        let c = MatMut::from_raw_parts_mut(c.as_mut_ptr(), m, n, n as isize, 1);
-        matmul(c, Accum::Replace, view(a), view(b), T::one(), Par::Seq);
-    }
-}
-
 fn column<T: Real + From<f32>>(f: Multiply<T>) -> Vec<f64> {
     let measure = |&(m, n, k, kind): &(usize, usize, usize, Kind)| {
         let (a, b) = (filled::<T>(m, k), filled::<T>(k, n));
@@ -125,10 +106,10 @@ fn column<T: Real + From<f32>>(f: Multiply<T>) -> Vec<f64> {
     SHAPES.iter().map(measure).collect()
 }
 
-fn columns<T: Real + From<f32> + faer::traits::ComplexField>(core: Option<&str>) -> Vec<Vec<f64>> {
+fn columns<T: Real + From<f32>>(core: Option<&str>) -> Vec<Vec<f64>> {
     match core {
         Some(_) => vec![column::<T>(by_ndarray)],
-        None => vec![column::<T>(by_dense), column::<T>(by_faer)],
+        None => vec![column::<T>(by_dense)],
     }
 }
 
@@ -162,8 +143,8 @@ fn main() {
         "{precision}, Gflop/s; OpenBLAS: {}",
         svn_linalg::threads::blas_config()
     );
-    println!("| m × n × k | dense | faer | OpenBLAS | Prescott | Haswell | SkylakeX | Zen |");
-    println!("|---|---|---|---|---|---|---|---|");
+    println!("| m × n × k | dense | OpenBLAS | Prescott | Haswell | SkylakeX | Zen |");
+    println!("|---|---|---|---|---|---|---|");
     for (i, (m, n, k, kind)) in SHAPES.iter().enumerate() {
         let cells: Vec<_> = table
             .iter()

@@ -1,65 +1,61 @@
-//! Products of large matrices by `faer`, which packs them into blocks for the caches; one thread.
-#![allow(
-    unsafe_code,
-    reason = "views of `ndarray` become views of `faer`, strides and all"
-)]
+//! Products of large matrices: the kernel for small ones on blocks that fit the caches.
+//!
+//! ```text
+//! C[i, j] ← α Σ_p A[i, p] B[p, j] + β C[i, j]        i: rows of a block, p: depth, j: the columns of a tile
+//! ```
+//!
+//! `B` is copied, tile by tile, so that a tile's rows lie side by side; `A` is read where it lies.
 
-use faer::linalg::matmul::matmul;
-use faer::traits::ComplexField;
-use faer::{Accum, MatMut, MatRef, Par};
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2, s};
 
 use super::lanes::Lanes;
+use super::{Real, kernel};
 
-/// `C ← α A B + β C`.
+/// Depth of a block: the part of a copied tile of `B` that stays in the first cache.
+const DEPTH: usize = 192;
+
+/// Rows of a block of `A`, which stays in the second cache.
+const ROWS: usize = 96;
+
+/// Columns of a tile, those of three registers of AVX-512 in either precision.
+const COLUMNS: usize = 48;
+
+/// `C ← α A B + β C`, columns of `C` adjacent.
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub(super) fn multiply<T: Lanes + ComplexField>(
+pub(super) fn multiply<T: Real + Lanes>(
     alpha: T,
     a: ArrayView2<'_, T>,
     b: ArrayView2<'_, T>,
     beta: T,
     mut c: ArrayViewMut2<'_, T>,
 ) {
-    let accumulate = if beta == T::zero() {
-        Accum::Replace
-    } else {
-        if beta != T::one() {
-            c.mapv_inplace(|c| beta * c);
+    let ((m, k), n) = (a.dim(), b.ncols());
+    let mut copy = vec![T::zero(); DEPTH.min(k) * n];
+    for p in (0..k).step_by(DEPTH) {
+        let deep = p..k.min(p + DEPTH);
+        let beta = if p == 0 { beta } else { T::one() };
+        let mut tiles = Vec::with_capacity(n.div_ceil(COLUMNS));
+        let mut left = copy.as_mut_slice();
+        for j in (0..n).step_by(COLUMNS) {
+            let b = b.slice(s![deep.clone(), j..n.min(j + COLUMNS)]);
+            let (tile, rest) = left.split_at_mut(b.len());
+            left = rest;
+            if let Ok(mut tile) = ArrayViewMut2::from_shape(b.dim(), &mut *tile) {
+                tile.assign(&b);
+            }
+            if let Ok(tile) = ArrayView2::from_shape(b.dim(), &*tile) {
+                tiles.push((j, tile));
+            }
         }
-        Accum::Add
-    };
-    matmul(
-        view_mut(&mut c),
-        accumulate,
-        view(&a),
-        view(&b),
-        alpha,
-        Par::Seq,
-    );
-}
-
-/// The same elements, seen by `faer`.
-pub(crate) fn view<'a, T>(a: &'a ArrayView2<'_, T>) -> MatRef<'a, T> {
-    // SAFETY: a live view with these dimensions and strides.
-    unsafe {
-        MatRef::from_raw_parts(
-            a.as_ptr(),
-            a.nrows(),
-            a.ncols(),
-            a.strides()[0],
-            a.strides()[1],
-        )
-    }
-}
-
-/// The same elements, seen by `faer`.
-pub(crate) fn view_mut<'a, T>(a: &'a mut ArrayViewMut2<'_, T>) -> MatMut<'a, T> {
-    let strides = (a.strides()[0], a.strides()[1]);
-    // SAFETY: a live view with these dimensions and strides, borrowed mutably; elements of a mutable view of ndarray do
-    // not overlap.
-    unsafe {
-        MatMut::from_raw_parts_mut(a.as_mut_ptr(), a.nrows(), a.ncols(), strides.0, strides.1)
+        for i in (0..m).step_by(ROWS) {
+            let rows = i..m.min(i + ROWS);
+            let a = a.slice(s![rows.clone(), deep.clone()]);
+            for (j, tile) in &tiles {
+                let c = c.slice_mut(s![rows.clone(), *j..*j + tile.ncols()]);
+                kernel::multiply(alpha, a, *tile, beta, c);
+            }
+        }
     }
 }

@@ -5,30 +5,40 @@
 //! ```
 //!
 //! Nothing here needs a system library, starts a thread or depends on how many there are. Vector instructions are chosen
-//! when the program runs. Small products go through a kernel that reads matrices where they lie, large ones through
-//! `faer`, which packs them, and so do decompositions; the figures behind the choice are in `docs/experiments/dense.md`.
+//! when the program runs. Small products go through a kernel that reads matrices where they lie, large ones through the same
+//! kernel block by block, and decompositions are products as far as they can be; what else was measured is in
+//! `docs/experiments/dense.md`.
 
 mod gram;
 mod kernel;
 mod lanes;
 mod large;
+mod pivoted;
 mod symmetric;
 mod triangular;
 mod vector;
 
-pub(crate) use symmetric::{Indefinite, eigen};
-pub(crate) use triangular::Triangle;
+pub(crate) use pivoted::Pivoted;
+pub(crate) use symmetric::eigen;
+pub use triangular::{cholesky_inplace, lower_columns, solve_lower, solve_lower_transposed};
 
-use ndarray::{
-    Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, LinalgScalar, ShapeBuilder,
-};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, LinalgScalar};
 
 use pulp::Arch;
 
 use crate::input::for_each_below_diagonal;
 
 /// Numbers that matrices are made of: `f64` and `f32`.
-pub trait Real: LinalgScalar + PartialOrd + Send + Sync + std::fmt::Debug + sealed::Sealed {}
+pub trait Real:
+    LinalgScalar
+    + std::ops::Neg<Output = Self>
+    + PartialOrd
+    + Send
+    + Sync
+    + std::fmt::Debug
+    + sealed::Sealed
+{
+}
 
 impl Real for f64 {}
 impl Real for f32 {}
@@ -38,13 +48,10 @@ mod sealed {
 
     use ndarray::{ArrayView2, ArrayViewMut2};
 
-    use super::{gram, kernel, large, triangular, vector};
-    use triangular::Triangle;
+    use super::{kernel, large, vector};
 
     /// `C ← α A B + β C`, or with `Bᵀ`.
     type Multiply<T> = fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>);
-    /// `b ← L⁻¹ b` or `L⁻ᵀ b`.
-    type Solve<T> = fn(ArrayView2<'_, T>, Triangle, ArrayViewMut2<'_, T>);
 
     /// The routines for one precision, compiled once, in this crate.
     #[allow(missing_debug_implementations, reason = "private")]
@@ -53,13 +60,12 @@ mod sealed {
         pub(in super::super) small_transposed: Multiply<T>,
         pub(in super::super) large: Multiply<T>,
         pub(in super::super) dot: fn(&[T], &[T]) -> T,
-        pub(in super::super) gram: fn(T, ArrayView2<'_, T>, ArrayViewMut2<'_, T>),
-        pub(in super::super) cholesky: fn(ArrayViewMut2<'_, T>) -> Result<(), usize>,
-        pub(in super::super) solve: Solve<T>,
     }
 
     pub trait Sealed: Sized + 'static {
         const ROUTINES: &'static Routines<Self>;
+
+        fn sqrt(self) -> Self;
     }
 
     macro_rules! routines {
@@ -69,13 +75,14 @@ mod sealed {
                 small_transposed: kernel::multiply_transposed,
                 large: large::multiply,
                 dot: vector::dot,
-                gram: gram::lower,
-                cholesky: triangular::cholesky,
-                solve: triangular::solve,
             };
 
             impl Sealed for $float {
                 const ROUTINES: &'static Routines<Self> = &$name;
+
+                fn sqrt(self) -> Self {
+                    <$float>::sqrt(self)
+                }
             }
         };
     }
@@ -200,50 +207,13 @@ pub fn dot<T: Real>(x: ArrayView1<'_, T>, y: ArrayView1<'_, T>) -> T {
 pub fn gram<T: Real>(alpha: T, a: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>) {
     let n = a.nrows();
     assert_eq!(c.dim(), (n, n), "A Aᵀ is square");
-    (T::ROUTINES.gram)(alpha, a, c.view_mut());
+    gram::lower(alpha, a, T::zero(), c.view_mut());
     mirror(c);
 }
 
 /// Copies the lower triangle to the upper one.
 fn mirror<T: Real>(mut a: ArrayViewMut2<'_, T>) {
     for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
-}
-
-/// Overwrites the lower triangle of a square `a` by `L`, `A = L Lᵀ`; the strict upper triangle, which is not read, is
-/// undefined afterwards. Any strides; contiguous columns are fastest.
-///
-/// # Errors
-/// The index of the first pivot that is not positive; the columns before it are those of `L`.
-///
-/// # Panics
-/// If `a` is not square.
-pub fn cholesky_inplace<T: Real>(a: ArrayViewMut2<'_, T>) -> Result<(), usize> {
-    assert!(a.is_square(), "a square matrix");
-    (T::ROUTINES.cholesky)(a)
-}
-
-/// `b ← L⁻¹ b`, any strides; of `l` the lower triangle is read.
-///
-/// # Panics
-/// If the shapes do not fit.
-pub fn solve_lower<T: Real>(l: ArrayView2<'_, T>, b: ArrayViewMut2<'_, T>) {
-    (T::ROUTINES.solve)(l, Triangle::Lower, b);
-}
-
-/// `b ← L⁻ᵀ b`, any strides; of `l` the lower triangle is read.
-///
-/// # Panics
-/// If the shapes do not fit.
-pub fn solve_lower_transposed<T: Real>(l: ArrayView2<'_, T>, b: ArrayViewMut2<'_, T>) {
-    (T::ROUTINES.solve)(l, Triangle::Transposed, b);
-}
-
-/// A matrix with contiguous columns: the lower triangle of `a`, zeros above.
-pub fn lower_columns<T: Real>(a: ArrayView2<'_, T>) -> Array2<T> {
-    let mut out = Array2::zeros(a.dim().f());
-    for_each_below_diagonal(a.nrows(), |i, j| out[[i, j]] = a[[i, j]]);
-    out.diag_mut().assign(&a.diag());
-    out
 }
 
 /// Runs `f`, which is compiled again for each set of vector instructions, with the widest that this processor has. Loops

@@ -1,11 +1,9 @@
-//! Factor of a symmetric matrix of any signs, `P A Pᵀ = L D Lᵀ` with blocks of one or two in `D` (Bunch and Kaufman, 1977).
-//!
-//! Half the flops of LU, and no routine of OpenBLAS that wants a large stack when it runs in parallel.
+//! Factor of a symmetric matrix of any signs, by elimination with partial pivoting: `P A = L U`.
 
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
 use super::FactorError;
-use crate::dense::Indefinite;
+use crate::dense::Pivoted;
 use crate::input::{InputError, check_shape, check_symmetric};
 
 /// A symmetric, non-singular matrix, factored.
@@ -23,19 +21,19 @@ use crate::input::{InputError, check_shape, check_symmetric};
 #[derive(Debug, Clone)]
 pub struct SymmetricIndefinite {
     dim: usize,
-    factor: Indefinite,
+    factor: Pivoted,
 }
 
 impl SymmetricIndefinite {
-    /// Factor a symmetric matrix; the lower triangle is read.
+    /// Factor a symmetric matrix.
     ///
     /// # Errors
-    /// [`FactorError::Input`] for one that is not finite or not symmetric; [`FactorError::Singular`] with the pivot that is exactly
-    /// zero.
+    /// [`FactorError::Input`] for one that is not finite or not symmetric; [`FactorError::Singular`] with the
+    /// column whose pivots are all exactly zero.
     pub fn factorize(a: ArrayView2<'_, f64>) -> Result<Self, FactorError> {
         check_symmetric("matrix", a)?;
         let dim = a.nrows();
-        match Indefinite::new(a) {
+        match Pivoted::new(a) {
             Ok(factor) => Ok(Self { dim, factor }),
             Err(pivot) => Err(FactorError::Singular { pivot, dim }),
         }
@@ -52,7 +50,7 @@ impl SymmetricIndefinite {
             (self.dim, 1),
         )?;
         let mut x = Array1::from_iter(b.iter().copied());
-        self.factor.solve(x.view_mut().insert_axis(Axis(1)));
+        self.factor.solve(x.view_mut());
         Ok(x)
     }
 }
