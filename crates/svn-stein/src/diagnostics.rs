@@ -9,6 +9,7 @@
 //! Reference: Gorham & Mackey (2017), arXiv 1703.01717.
 
 use ndarray::{Array2, ArrayView2, Axis};
+use svn_linalg::dense;
 
 use crate::error::SteinError;
 
@@ -44,9 +45,9 @@ impl Summary {
     /// From centred particles and scores, `N × d`; `scale` is `c²` of the KSD.
     pub(crate) fn new(centred: &Array2<f64>, score: ArrayView2<'_, f64>, scale: f64) -> Self {
         let (n, d) = centred.dim();
-        let gram = centred.dot(&centred.t());
-        let cross = score.dot(&centred.t());
-        let scores = score.dot(&score.t());
+        let gram = dense::product(centred.view(), centred.t());
+        let cross = dense::product(score, centred.t());
+        let scores = dense::product(score, score.t());
         let trace = gram.diag().sum();
         let squares: f64 = gram.iter().map(|g| g * g).sum();
         let mut sum = 0.0;

@@ -10,10 +10,9 @@
 //! References: Liu & Wang (2016), arXiv 1608.04471; D'Angelo & Fortuin (2021), arXiv 2106.11642 (WGD);
 //! Li & Turner (2018), arXiv 1705.07107 (the Stein gradient estimator).
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
-use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _, dense};
 
 use crate::error::SteinError;
 use crate::gram::KernelGram;
@@ -53,7 +52,13 @@ pub fn svgd_into(
     mut out: ArrayViewMut2<'_, f64>,
 ) -> FieldNorms {
     let inverse = 1.0 / gram.particles() as f64;
-    general_mat_mul(inverse * temper, &gram.kernel(), &score, 0.0, &mut out);
+    dense::multiply(
+        inverse * temper,
+        gram.kernel(),
+        score.view(),
+        0.0,
+        out.view_mut(),
+    );
     gram.repulsion_into(repulsion.view_mut());
     repulsion *= inverse;
     let norms = FieldNorms {
@@ -110,7 +115,7 @@ pub fn wgd_into(
 pub(crate) fn norm(x: ArrayView2<'_, f64>) -> f64 {
     x.rows()
         .into_iter()
-        .map(|row| row.dot(&row))
+        .map(|row| dense::dot(row, row))
         .sum::<f64>()
         .sqrt()
 }

@@ -13,7 +13,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Zip, s};
 use serde::{Deserialize, Serialize};
-use svn_linalg::ParticleOperators;
+use svn_linalg::{ParticleOperators, dense};
 
 use crate::bandwidth::Bandwidth;
 use crate::curvature::quadratic;
@@ -45,7 +45,7 @@ impl Metric {
 /// of their difference.
 const SEPARATED: f64 = 1e-10;
 
-/// Coordinates up to which a distance is summed in place, without a call to BLAS.
+/// Coordinates up to which a distance is summed in place.
 const SHORT: usize = 32;
 
 /// Kernel of a particle method: shape, metric, bandwidth.
@@ -250,7 +250,7 @@ impl KernelGram {
                 .and(of.row(m))
                 .for_each(|o, p, m| *o = p - m);
         }
-        let q = x.dot(&y);
+        let q = dense::dot(x.view(), y.view());
         self.differences = differences;
         q
     }
@@ -325,7 +325,13 @@ impl KernelGram {
             for p in 0..self.particles() {
                 laplacian[(p, p)] = -self.slope.row(p).sum();
             }
-            ndarray::linalg::general_mat_mul(1.0, &laplacian, &self.transformed, 0.0, &mut out);
+            dense::multiply(
+                1.0,
+                laplacian.view(),
+                self.transformed.view(),
+                0.0,
+                out.view_mut(),
+            );
             return;
         }
         let y = self.images();

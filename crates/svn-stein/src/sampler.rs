@@ -21,7 +21,7 @@ use crate::slope::Slope;
 use crate::state::{State, check_particles, largest};
 use crate::system::{Scratch, SolveInfo};
 use crate::target::Curved;
-use svn_linalg::ParticleOperators;
+use svn_linalg::{ParticleOperators, dense};
 
 /// Rejected steps in a row after which a run gives up.
 const STUCK: usize = 60;
@@ -308,7 +308,7 @@ impl Sampler {
         state.anchor.assign(&state.particles);
         let mut square = 0.0;
         for (p, change) in self.workspace.direction.rows().into_iter().enumerate() {
-            let size = change.dot(&change);
+            let size = dense::dot(change, change);
             if size.is_finite() {
                 square += size;
                 state.particles.row_mut(p).scaled_add(1.0, &change);
