@@ -142,19 +142,13 @@ fn a_collapse_is_told() {
     let settings = Newton::default().kernel;
     let h = DiagonalMatrices::new(Array2::ones((20, 2)));
     let mut gram = KernelGram::new(20, 2);
-    let (mut repulsion, mut field) = (Array2::zeros((20, 2)), Array2::zeros((20, 2)));
+    let mut field = Array2::zeros((20, 2));
     for (particles, expected) in [
         (tight.clone(), Some(KernelWarning::Collapsed)),
         (tight * 1e3, None),
     ] {
         gram.update(&settings, particles.view(), Some(&h)).unwrap();
-        let norms = svgd_into(
-            &gram,
-            particles.view(),
-            1.0,
-            repulsion.view_mut(),
-            field.view_mut(),
-        );
+        let norms = svgd_into(&gram, particles.view(), 1.0, field.view_mut());
         let health = KernelHealth::new(&gram, norms);
         assert_eq!(health.warning, expected, "{health:?}");
         let mean = particles.mean_axis(Axis(0)).unwrap();

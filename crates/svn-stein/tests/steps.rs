@@ -290,14 +290,8 @@ fn ll_svn_is_svgd_outside_and_newton_inside() {
     whole
         .score_into(start.view(), log_density.view_mut(), score.view_mut())
         .unwrap();
-    let (mut repulsion, mut field) = (Array2::zeros((4, 3)), Array2::zeros((4, 3)));
-    let _ = svgd_into(
-        &gram,
-        score.view(),
-        1.0,
-        repulsion.view_mut(),
-        field.view_mut(),
-    );
+    let mut field = Array2::zeros((4, 3));
+    let _ = svgd_into(&gram, score.view(), 1.0, field.view_mut());
     let reference = Reference::new(
         &settings.kernel,
         gram.bandwidth(),
@@ -455,14 +449,8 @@ fn exact_coupling_takes_descent_directions_only() {
         let mut gram = KernelGram::new(n, 2);
         gram.update(&kernel, x.view(), None).unwrap();
         let score = ndarray::stack![Axis(1), -&x.column(1), x.column(0)];
-        let (mut repulsion, mut field) = (Array2::zeros((n, 2)), Array2::zeros((n, 2)));
-        let _ = svgd_into(
-            &gram,
-            score.view(),
-            1.0,
-            repulsion.view_mut(),
-            field.view_mut(),
-        );
+        let mut field = Array2::zeros((n, 2));
+        let _ = svgd_into(&gram, score.view(), 1.0, field.view_mut());
         let step = (&state.particles() - &x) / rate;
         let slope: f64 = (0..2)
             .map(|i| {

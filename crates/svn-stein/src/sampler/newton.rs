@@ -36,13 +36,7 @@ pub(super) fn propose(
 ) -> Result<Proposal, SteinError> {
     ws.gram
         .update(&newton.kernel, state.particles.view(), Some(curvature))?;
-    let norms = svgd_into(
-        &ws.gram,
-        ws.score.view(),
-        1.0,
-        ws.repulsion.view_mut(),
-        ws.direction.view_mut(),
-    );
+    let norms = svgd_into(&ws.gram, ws.score.view(), 1.0, ws.direction.view_mut());
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
     let control = ws.control(newton, noise);
     let Workspace {
@@ -82,13 +76,7 @@ pub(super) fn propose_partial(
         state.particles.view(),
         full.then_some(curvature),
     )?;
-    let norms = svgd_into(
-        &ws.gram,
-        ws.score.view(),
-        1.0,
-        ws.repulsion.view_mut(),
-        ws.direction.view_mut(),
-    );
+    let norms = svgd_into(&ws.gram, ws.score.view(), 1.0, ws.direction.view_mut());
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
     let mut field = ws.direction.select(Axis(1), &indices);
     let mut alpha = Array2::zeros(field.dim());
@@ -112,10 +100,9 @@ pub(super) fn propose_partial(
             &mut alpha,
         )?
     };
-    rest.rule
-        .precondition(&mut state.moments, ws.direction.view_mut());
     let rate = rest.rate.at(state.step) * state.backoff;
-    ws.direction *= rate;
+    rest.rule
+        .precondition(&mut state.moments, rate, &mut ws.direction);
     for (column, &i) in field.columns().into_iter().zip(&indices) {
         ws.direction.column_mut(i).assign(&column);
     }
