@@ -116,18 +116,9 @@ fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &dyn P
                 .expect("finite")
         });
     });
-    let mut repulsion = Array2::zeros((n, d));
     let mut field = Array2::zeros((n, d));
     group.bench_function("field", |bench| {
-        bench.iter(|| {
-            svgd_into(
-                &kernel,
-                black_box(score.view()),
-                1.0,
-                repulsion.view_mut(),
-                field.view_mut(),
-            )
-        });
+        bench.iter(|| svgd_into(&kernel, black_box(score.view()), 1.0, field.view_mut()));
     });
     let system = |coupling| {
         SvnSystem::new(kernel.view(), curvature, coupling, 1.0, 1e-3).expect("shapes that fit")

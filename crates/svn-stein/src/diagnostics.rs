@@ -11,6 +11,7 @@
 use ndarray::{Array2, ArrayView2, Axis};
 
 use crate::error::SteinError;
+use crate::passes::Pairs;
 
 /// Kernel Stein discrepancy of particles with these scores; `c² = scale`, for instance the dimension.
 ///
@@ -26,9 +27,9 @@ pub fn kernel_stein_discrepancy(
 ) -> Result<f64, SteinError> {
     check_pair(particles, score)?;
     positive("ksd.scale", scale)?;
-    let mut centred = Array2::zeros(particles.dim());
-    centre_into(particles, &mut centred);
-    Ok(Summary::new(&centred, score, scale).kernel_stein_discrepancy)
+    let mut pairs = Pairs::new(particles.nrows());
+    pairs.update(particles, score);
+    Ok(Summary::new(&pairs, particles.ncols(), scale).kernel_stein_discrepancy)
 }
 
 /// What a step reports of its particles, from three `N × N` tables.
@@ -41,25 +42,30 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// From centred particles and scores, `N × d`; `scale` is `c²` of the KSD.
-    pub(crate) fn new(centred: &Array2<f64>, score: ArrayView2<'_, f64>, scale: f64) -> Self {
-        let (n, d) = centred.dim();
-        let gram = centred.dot(&centred.t());
-        let cross = score.dot(&centred.t());
-        let scores = score.dot(&score.t());
-        let trace = gram.diag().sum();
-        let squares: f64 = gram.iter().map(|g| g * g).sum();
+    /// From inner products of particles of `d` coordinates and scores; `scale` is `c²` of the KSD.
+    pub(crate) fn new(pairs: &Pairs, d: usize, scale: f64) -> Self {
+        let n = pairs.squares.nrows();
+        // Inner products of centred particles, from distances: −½ J D J with J = I − 1 1ᵀ/N.
+        let means = pairs.squares.sum_axis(Axis(1)) / n as f64;
+        let mean = means.sum() / n as f64;
+        let trace = 0.5 * n as f64 * mean;
+        let squares: f64 = pairs
+            .squares
+            .indexed_iter()
+            .map(|((p, q), square)| (0.5 * (means[p] + means[q] - square - mean)).powi(2))
+            .sum();
         let mut sum = 0.0;
         for p in 0..n {
             for q in 0..=p {
-                let square = (gram[(p, p)] + gram[(q, q)] - 2.0 * gram[(p, q)]).max(0.0);
-                let drift = cross[(p, p)] - cross[(p, q)] - cross[(q, p)] + cross[(q, q)];
+                let square = pairs.squares[(p, q)];
+                let drift = pairs.drifts[(p, q)];
                 let base = scale + square;
                 let k = base.sqrt().recip();
                 let cube = k / base;
                 // ∇_x k = −δ cube, ∇_y k = δ cube, tr ∇_x ∇_yᵀ k = d cube − 3 ‖δ‖² cube / base.
-                let term =
-                    scores[(p, q)] * k + drift * cube + cube * (d as f64 - 3.0 * square / base);
+                let term = pairs.scores[(p, q)] * k
+                    + drift * cube
+                    + cube * (d as f64 - 3.0 * square / base);
                 sum += if p == q { term } else { 2.0 * term };
             }
         }
@@ -75,23 +81,14 @@ impl Summary {
     }
 }
 
-/// Subtract the first particle and then the mean: identical particles end up at exactly zero.
-pub(crate) fn centre_into(particles: ArrayView2<'_, f64>, centred: &mut Array2<f64>) {
-    centred.assign(&particles);
-    *centred -= &particles.row(0);
-    if let Some(mean) = centred.mean_axis(Axis(0)) {
-        *centred -= &mean;
-    }
-}
-
 /// Number of directions the particles spread over, between 0 (all identical) and `min(N − 1, d)`.
 pub fn effective_dimension(particles: ArrayView2<'_, f64>) -> f64 {
     if particles.is_empty() {
         return 0.0;
     }
-    let mut centred = Array2::zeros(particles.dim());
-    centre_into(particles, &mut centred);
-    Summary::new(&centred, Array2::zeros(particles.dim()).view(), 1.0).effective_dimension
+    let mut pairs = Pairs::new(particles.nrows());
+    pairs.update(particles, Array2::zeros(particles.dim()).view());
+    Summary::new(&pairs, particles.ncols(), 1.0).effective_dimension
 }
 
 fn check_pair(

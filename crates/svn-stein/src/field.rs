@@ -10,13 +10,13 @@
 //! References: Liu & Wang (2016), arXiv 1608.04471; D'Angelo & Fortuin (2021), arXiv 2106.11642 (WGD);
 //! Li & Turner (2018), arXiv 1705.07107 (the Stein gradient estimator).
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
-use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _, dense};
 
 use crate::error::SteinError;
 use crate::gram::KernelGram;
+use crate::passes::{Scales, field};
 
 /// Estimate of `∇ log q` of the particles' own density in [`wgd_into`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -44,27 +44,41 @@ pub struct FieldNorms {
 /// SVGD field with the drive scaled by `temper` (one for SVGD, below one while annealing).
 ///
 /// # Shapes
-/// `score`, `repulsion` (scratch, left holding the repulsion), `out`: `N × d`.
+/// `score`, `out`: `N × d`.
 pub fn svgd_into(
     gram: &KernelGram,
     score: ArrayView2<'_, f64>,
     temper: f64,
-    mut repulsion: ArrayViewMut2<'_, f64>,
-    mut out: ArrayViewMut2<'_, f64>,
+    out: ArrayViewMut2<'_, f64>,
 ) -> FieldNorms {
-    let inverse = 1.0 / gram.particles() as f64;
-    general_mat_mul(inverse * temper, &gram.kernel(), &score, 0.0, &mut out);
-    gram.repulsion_into(repulsion.view_mut());
-    repulsion *= inverse;
-    let norms = FieldNorms {
-        drive: norm(out.view()),
-        repulsion: norm(repulsion.view()),
-    };
-    out += &repulsion;
-    norms
+    svgd(gram, gram.images(), score, temper, out)
 }
 
-/// WGD field; shapes as for [`svgd_into`].
+/// [`svgd_into`] with `y`, what the repulsion takes differences of.
+pub(crate) fn svgd(
+    gram: &KernelGram,
+    y: ArrayView2<'_, f64>,
+    score: ArrayView2<'_, f64>,
+    temper: f64,
+    out: ArrayViewMut2<'_, f64>,
+) -> FieldNorms {
+    let inverse = 1.0 / gram.particles() as f64;
+    let scales = Scales {
+        drive: inverse * temper,
+        repulsion: inverse,
+    };
+    let kernels = (gram.kernel(), gram.slope());
+    let (drive, repulsion) = field(kernels, (score, y), scales, out);
+    FieldNorms {
+        drive: drive.sqrt(),
+        repulsion: repulsion.sqrt(),
+    }
+}
+
+/// WGD field.
+///
+/// # Shapes
+/// `score`, `repulsion` (scratch, left holding the repulsion), `out`: `N × d`.
 ///
 /// # Errors
 /// [`SteinError::Singular`] if the Stein gradient estimator's matrix cannot be factorised.
@@ -72,10 +86,22 @@ pub fn wgd_into(
     gram: &KernelGram,
     score: ArrayView2<'_, f64>,
     estimator: DensityEstimator,
+    repulsion: ArrayViewMut2<'_, f64>,
+    out: ArrayViewMut2<'_, f64>,
+) -> Result<FieldNorms, SteinError> {
+    wgd(gram, gram.images(), score, estimator, repulsion, out)
+}
+
+/// [`wgd_into`] with `y`, what the repulsion takes differences of.
+pub(crate) fn wgd(
+    gram: &KernelGram,
+    y: ArrayView2<'_, f64>,
+    score: ArrayView2<'_, f64>,
+    estimator: DensityEstimator,
     mut repulsion: ArrayViewMut2<'_, f64>,
     mut out: ArrayViewMut2<'_, f64>,
 ) -> Result<FieldNorms, SteinError> {
-    gram.repulsion_into(repulsion.view_mut());
+    gram.repulsion_of(y, repulsion.view_mut());
     match estimator {
         DensityEstimator::Kde => {
             for (m, mut row) in repulsion.rows_mut().into_iter().enumerate() {
@@ -110,7 +136,7 @@ pub fn wgd_into(
 pub(crate) fn norm(x: ArrayView2<'_, f64>) -> f64 {
     x.rows()
         .into_iter()
-        .map(|row| row.dot(&row))
+        .map(|row| dense::dot(row, row))
         .sum::<f64>()
         .sqrt()
 }

@@ -1,10 +1,11 @@
 //! Whether all numbers of a row are finite, at the speed of a dot product.
 
 use ndarray::{ArrayView1, ArrayView2};
+use svn_linalg::dense;
 
 /// `‖x‖²` is finite only if every entry is; where it overflows the entries decide.
 pub(crate) fn is_finite(row: ArrayView1<'_, f64>) -> bool {
-    row.dot(&row).is_finite() || row.iter().all(|x| x.is_finite())
+    dense::dot(row, row).is_finite() || row.iter().all(|x| x.is_finite())
 }
 
 /// Index of the first row with a NaN or an infinity.

@@ -11,15 +11,15 @@
 //!
 //! `M` is held constant in the gradient. No `N × N × d` array is formed.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Zip, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Zip};
 use serde::{Deserialize, Serialize};
-use svn_linalg::ParticleOperators;
+use svn_linalg::{ParticleOperators, dense};
 
 use crate::bandwidth::Bandwidth;
 use crate::curvature::quadratic;
-use crate::diagnostics::centre_into;
 use crate::error::SteinError;
 use crate::kernel::Kernel;
+use crate::passes::{Scales, centre, difference_products, field};
 
 /// Metric `M` in which distances between particles are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,13 +40,6 @@ impl Metric {
         !matches!(self, Self::Identity)
     }
 }
-
-/// Smallest squared distance of a pair, as a part of the largest, for which a product with all particles keeps ten digits
-/// of their difference.
-const SEPARATED: f64 = 1e-10;
-
-/// Coordinates up to which a distance is summed in place, without a call to BLAS.
-const SHORT: usize = 32;
 
 /// Kernel of a particle method: shape, metric, bandwidth.
 ///
@@ -116,10 +109,6 @@ pub struct KernelGram {
     identity: bool,
     /// See [`KernelGram::laplace_spread`].
     laplace_spread: Option<f64>,
-    /// Whether no pair is lost to rounding in a product with all particles at once.
-    separated: bool,
-    /// Scratch, `2 × d`.
-    differences: Array2<f64>,
     bandwidth: f64,
     couples: bool,
 }
@@ -135,8 +124,6 @@ impl KernelGram {
             particles: Array2::zeros((particles, dim)),
             identity: true,
             laplace_spread: None,
-            separated: true,
-            differences: Array2::zeros((2, dim)),
             bandwidth: 1.0,
             couples: false,
         }
@@ -160,7 +147,7 @@ impl KernelGram {
         self.couples = settings.kernel.couples();
         self.identity = !settings.metric.needs_curvature();
         self.particles.assign(&particles);
-        centre_into(particles, &mut self.centred);
+        centre(particles, &mut self.centred);
         self.laplace_spread = None;
         if !self.couples {
             self.kernel = Array2::eye(n);
@@ -186,21 +173,51 @@ impl KernelGram {
         }
         let squares = match (settings.metric, curvature) {
             // Against the mean curvature, which is there already.
-            (Metric::Curvature, _) => Some((&self.centred * &self.transformed).sum()),
+            (Metric::Curvature, _) => {
+                let pairs = self.centred.rows().into_iter().zip(self.transformed.rows());
+                Some(pairs.map(|(x, y)| dense::dot(x, y)).sum::<f64>())
+            }
             (_, Some(curvature)) => Some(quadratic(curvature, self.centred.view()).sum()),
             (_, None) => None,
         };
         self.laplace_spread = squares.map(|squares| squares / (n * d) as f64);
-        self.evaluate(settings)
+        // `slope` holds the squared distances until they are turned into slopes.
+        let mut slope = std::mem::take(&mut self.slope);
+        difference_products(particles, self.images(), &mut slope);
+        self.slope = slope;
+        self.evaluate(settings, d)
     }
 
-    fn evaluate(&mut self, settings: &KernelSettings) -> Result<(), SteinError> {
-        let (n, d) = self.centred.dim();
-        // `slope` holds the squared distances until they are turned into slopes.
+    /// Kernel and slopes with the identity metric from squared distances that are known. Particles are not kept: of
+    /// [`KernelGram::images`] and what is made of particles nothing may be asked.
+    ///
+    /// # Errors
+    /// As for [`KernelGram::update`].
+    pub(crate) fn update_squares(
+        &mut self,
+        settings: &KernelSettings,
+        squares: &Array2<f64>,
+        dim: usize,
+    ) -> Result<(), SteinError> {
+        self.couples = settings.kernel.couples();
+        self.identity = true;
+        self.laplace_spread = None;
+        if !self.couples {
+            self.kernel = Array2::eye(squares.nrows());
+            self.slope = Array2::zeros(squares.dim());
+            return Ok(());
+        }
+        self.kernel = Array2::eye(squares.nrows());
+        self.slope.clone_from(squares);
+        self.evaluate(settings, dim)
+    }
+
+    /// Slopes and kernel from the distances in `slope`.
+    fn evaluate(&mut self, settings: &KernelSettings, d: usize) -> Result<(), SteinError> {
+        let n = self.slope.nrows();
         for p in 0..n {
-            self.slope[(p, p)] = 0.0;
             for m in p + 1..n {
-                let q = self.distance(p, m);
+                let q = self.slope[(p, m)];
                 if !q.is_finite() {
                     return Err(SteinError::NonFinite {
                         what: "kernel distance",
@@ -212,12 +229,6 @@ impl KernelGram {
                 self.slope[(m, p)] = q;
             }
         }
-        let pairs = || (0..n).flat_map(|p| (p + 1..n).map(move |m| (p, m)));
-        let closest = pairs()
-            .map(|pair| self.slope[pair])
-            .fold(f64::INFINITY, f64::min);
-        let farthest = pairs().map(|pair| self.slope[pair]).fold(0.0, f64::max);
-        self.separated = closest > SEPARATED * farthest;
         self.bandwidth = settings.bandwidth.evaluate(self.slope.view(), d);
         for p in 0..n {
             self.kernel[(p, p)] = 1.0;
@@ -225,43 +236,29 @@ impl KernelGram {
             for m in p + 1..n {
                 let profile = settings.kernel.profile(self.slope[(p, m)], self.bandwidth);
                 for pair in [(p, m), (m, p)] {
-                    self.kernel[pair] = profile.value;
-                    self.slope[pair] = 2.0 * profile.slope;
+                    self.kernel[pair] = flush(profile.value);
+                    self.slope[pair] = flush(2.0 * profile.slope);
                 }
             }
         }
         Ok(())
     }
 
-    /// `(x_p − x_m)·(y_p − y_m)`, by differences: products of the particles themselves would cancel for close ones.
-    fn distance(&mut self, p: usize, m: usize) -> f64 {
-        let (a, b) = (&self.particles, self.images());
-        if a.ncols() <= SHORT {
-            let pairs = a.row(p).into_iter().zip(a.row(m));
-            let others = b.row(p).into_iter().zip(b.row(m));
-            let terms = pairs.zip(others);
-            return terms.map(|((x, z), (y, w))| (x - z) * (y - w)).sum();
+    /// What `y_p − y_m` is the difference of.
+    pub(crate) fn images(&self) -> ArrayView2<'_, f64> {
+        if self.identity {
+            self.particles.view()
+        } else {
+            self.transformed.view()
         }
-        let mut differences = std::mem::take(&mut self.differences);
-        let (mut x, mut y) = differences.multi_slice_mut((s![0, ..], s![1, ..]));
-        for (out, of) in [(&mut x, &self.particles), (&mut y, self.images())] {
-            Zip::from(out)
-                .and(of.row(p))
-                .and(of.row(m))
-                .for_each(|o, p, m| *o = p - m);
-        }
-        let q = x.dot(&y);
-        self.differences = differences;
-        q
     }
 
-    /// What `y_p − y_m` is the difference of.
-    fn images(&self) -> &Array2<f64> {
-        if self.identity {
-            &self.particles
-        } else {
-            &self.transformed
-        }
+    /// The images, or those given.
+    pub(crate) fn images_or<'a>(
+        &'a self,
+        given: Option<ArrayView2<'a, f64>>,
+    ) -> ArrayView2<'a, f64> {
+        given.unwrap_or_else(|| self.images())
     }
 
     /// `K`, `N × N`.
@@ -317,31 +314,24 @@ impl KernelGram {
 
     /// `out_m = Σ_p G_pm = Σ_p g_pm (y_p − y_m)`: the unscaled repulsion.
     ///
-    /// By a product with a Laplacian matrix, which loses close pairs that are far from the others: where there are such,
-    /// pair by pair.
-    pub fn repulsion_into(&self, mut out: ArrayViewMut2<'_, f64>) {
-        if self.separated {
-            let mut laplacian = self.slope.clone();
-            for p in 0..self.particles() {
-                laplacian[(p, p)] = -self.slope.row(p).sum();
-            }
-            ndarray::linalg::general_mat_mul(1.0, &laplacian, &self.transformed, 0.0, &mut out);
-            return;
-        }
-        let y = self.images();
-        out.fill(0.0);
-        for (m, mut out) in out.rows_mut().into_iter().enumerate() {
-            for p in (0..self.particles()).filter(|&p| p != m) {
-                let g = self.slope[(p, m)];
-                if g != 0.0 {
-                    Zip::from(&mut out)
-                        .and(y.row(p))
-                        .and(y.row(m))
-                        .for_each(|out, &y_p, &y_m| *out += g * (y_p - y_m));
-                }
-            }
-        }
+    /// Pair by pair: a product with a Laplacian matrix loses close pairs that are far from the others.
+    pub fn repulsion_into(&self, out: ArrayViewMut2<'_, f64>) {
+        self.repulsion_of(self.images(), out);
     }
+
+    /// [`KernelGram::repulsion_into`] with `y`, what differences are taken of.
+    pub(crate) fn repulsion_of(&self, y: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
+        let scales = Scales {
+            drive: 0.0,
+            repulsion: 1.0,
+        };
+        let _ = field((self.kernel(), self.slope()), (y, y), scales, out);
+    }
+}
+
+/// Zero for numbers so small that arithmetic with them is slow.
+fn flush(x: f64) -> f64 {
+    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
 }
 
 fn scale_columns(x: ArrayView2<'_, f64>, scale: &Array1<f64>, mut out: ArrayViewMut2<'_, f64>) {

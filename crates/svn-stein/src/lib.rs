@@ -61,6 +61,7 @@ mod info;
 mod kernel;
 mod method;
 mod noise;
+mod passes;
 mod rate;
 mod repulsion;
 mod restrict;

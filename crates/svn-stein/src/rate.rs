@@ -12,8 +12,9 @@
 //!
 //! Reference: Kingma & Ba (2015), arXiv 1412.6980.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Zip};
+use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+use svn_linalg::dense;
 
 use crate::error::SteinError;
 
@@ -206,17 +207,26 @@ impl StepRule {
         }
     }
 
-    /// `v ← Δ/ε_t`, advancing the moments.
-    pub(crate) fn precondition(&self, moments: &mut Moments, mut v: ArrayViewMut2<'_, f64>) {
+    /// `v ← Δ`, advancing the moments; `rate` is `ε_t`. Moments so small that arithmetic with them is slow become zero.
+    pub(crate) fn precondition(&self, moments: &mut Moments, rate: f64, v: &mut Array2<f64>) {
+        let Some(v) = v.as_slice_mut() else { return };
         match (self, moments) {
-            (Self::RmsProp { decay, epsilon }, Moments::Second { second }) => {
-                Zip::from(&mut v).and(second).for_each(|v, s| {
-                    *s = decay * *s + (1.0 - decay) * *v * *v;
-                    *v /= s.sqrt() + epsilon;
-                });
+            (&Self::RmsProp { decay, epsilon }, Moments::Second { second }) => {
+                let Some(second) = second.as_slice_mut() else {
+                    return;
+                };
+                dense::vectorized(
+                    #[inline(always)]
+                    || {
+                        for (v, s) in v.iter_mut().zip(second) {
+                            *s = flush(decay * *s + (1.0 - decay) * *v * *v);
+                            *v = rate * *v / (s.sqrt() + epsilon);
+                        }
+                    },
+                );
             }
             (
-                Self::Adam {
+                &Self::Adam {
                     beta1,
                     beta2,
                     epsilon,
@@ -230,20 +240,34 @@ impl StepRule {
                 *count += 1;
                 let power = (*count).min(i32::MAX as u64) as i32;
                 let (c1, c2) = (1.0 - beta1.powi(power), (1.0 - beta2.powi(power)).sqrt());
-                let (scale, shift) = (c2 / c1, epsilon * c2);
-                Zip::from(&mut v)
-                    .and(first)
-                    .and(second)
-                    .for_each(|v, m, s| {
-                        *m = beta1 * *m + (1.0 - beta1) * *v;
-                        *s = beta2 * *s + (1.0 - beta2) * *v * *v;
-                        // (m / c₁) / (√(s / c₂) + ε) with one division.
-                        *v = *m * scale / (s.sqrt() + shift);
-                    });
+                // (m / c₁) / (√(s / c₂) + ε) with one division.
+                let (scale, shift) = (rate * c2 / c1, epsilon * c2);
+                let (Some(first), Some(second)) = (first.as_slice_mut(), second.as_slice_mut())
+                else {
+                    return;
+                };
+                dense::vectorized(
+                    #[inline(always)]
+                    || {
+                        for ((v, m), s) in v.iter_mut().zip(first).zip(second) {
+                            *m = flush(beta1 * *m + (1.0 - beta1) * *v);
+                            *s = flush(beta2 * *s + (1.0 - beta2) * *v * *v);
+                            *v = *m * scale / (s.sqrt() + shift);
+                        }
+                    },
+                );
             }
-            _ => {}
+            _ => dense::vectorized(
+                #[inline(always)]
+                || v.iter_mut().for_each(|v| *v *= rate),
+            ),
         }
     }
+}
+
+#[inline(always)]
+fn flush(x: f64) -> f64 {
+    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
 }
 
 /// Moments of a [`StepRule`]; part of the state.

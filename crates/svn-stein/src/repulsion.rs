@@ -12,6 +12,7 @@
 
 use ndarray::{Array2, Array3, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
+use svn_linalg::dense;
 
 /// Which blocks `h_mn` of the Stein variational Newton Hessian are kept, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,8 +95,11 @@ pub(crate) fn coefficients(
         Coupling::Exact => {
             // Σ_k g_pk t_kp, Σ_k g_pk t_km, Σ_p g_pm g_pk t_kp and Σ_p g_pm g_pk.
             let own = &slope * &t.t();
-            let (with_own, with_other) = (own.sum_axis(Axis(1)), slope.dot(&t));
-            let (mixed, squares) = (slope.t().dot(&own), slope.t().dot(&slope));
+            let (with_own, with_other) = (own.sum_axis(Axis(1)), dense::product(slope, t));
+            let (mixed, squares) = (
+                dense::product(slope.t(), own.view()),
+                dense::product(slope.t(), slope),
+            );
             for m in 0..n {
                 for p in 0..n {
                     let x = slope[(p, m)] * (with_own[p] - with_other[(p, m)]);

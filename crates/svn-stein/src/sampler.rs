@@ -8,14 +8,15 @@
 mod evaluate;
 mod newton;
 
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 
-use crate::diagnostics::{Summary, centre_into};
+use crate::diagnostics::Summary;
 use crate::error::SteinError;
-use crate::field::{FieldNorms, svgd_into, wgd_into};
+use crate::field::{FieldNorms, svgd, wgd};
 use crate::gram::{KernelGram, KernelSettings};
 use crate::info::{Info, KernelHealth};
 use crate::method::{Lift, Method, Newton, StepControl};
+use crate::passes::{Pairs, advance};
 use crate::rate::Moments;
 use crate::slope::Slope;
 use crate::state::{State, check_particles, largest};
@@ -44,6 +45,7 @@ struct Workspace {
     alpha: Array2<f64>,
     trial_log_density: Array1<f64>,
     gram: KernelGram,
+    pairs: Pairs,
     scratch: Scratch,
     /// Whether the target shows other data in the next step.
     stochastic: bool,
@@ -59,6 +61,7 @@ impl Workspace {
             alpha: Array2::zeros((n, d)),
             trial_log_density: Array1::zeros(n),
             gram: KernelGram::new(n, d),
+            pairs: Pairs::new(n),
             scratch: Scratch::default(),
             stochastic: false,
         }
@@ -155,16 +158,16 @@ impl Sampler {
             });
         }
         let rate = self.rate(state);
-        let step_size = self.advance(state, &mut rejected);
+        let (step_size, largest) = self.advance(state, &mut rejected);
         let gain = self.assess(state, target, &mut proposal, &mut rejected)?;
         self.relax(state, gain, rejected.is_empty());
-        held(state)?;
+        if largest > LOST * state.size {
+            held(state)?;
+        }
         state.step += 1;
         let ws = &mut self.workspace;
-        // `alpha` is free by now.
-        centre_into(state.anchor.view(), &mut ws.alpha);
-        let scale = state.anchor.ncols() as f64;
-        let summary = Summary::new(&ws.alpha, ws.score.view(), scale);
+        let dim = state.anchor.ncols();
+        let summary = Summary::new(&ws.pairs, dim, dim as f64);
         Ok(Info {
             step: state.step,
             mean_log_density: ws.log_density.mean().unwrap_or(f64::NAN),
@@ -274,24 +277,20 @@ impl Sampler {
                 estimator,
                 step,
             } => {
-                ws.gram.update(kernel, state.particles.view(), curvature)?;
+                let y = ws.update_kernel(kernel, state, curvature)?;
+                let score = ws.score.view();
                 let (repulsion, out) = (ws.repulsion.view_mut(), ws.direction.view_mut());
+                let y = ws.gram.images_or(y);
                 (
-                    Some(wgd_into(
-                        &ws.gram,
-                        ws.score.view(),
-                        *estimator,
-                        repulsion,
-                        out,
-                    )?),
+                    Some(wgd(&ws.gram, y, score, *estimator, repulsion, out)?),
                     step,
                 )
             }
         };
         let kernel = norms.map(|norms| KernelHealth::new(&ws.gram, norms));
+        let rate = step.rate.at(state.step) * state.backoff;
         step.rule
-            .precondition(&mut state.moments, ws.direction.view_mut());
-        ws.direction *= step.rate.at(state.step) * state.backoff;
+            .precondition(&mut state.moments, rate, &mut ws.direction);
         let n = state.particles.nrows();
         Ok(Proposal {
             kernel,
@@ -303,23 +302,30 @@ impl Sampler {
     }
 
     /// Move the particles by `direction`, those apart whose change is not finite; returns the root mean squared change
-    /// of a coordinate.
-    fn advance(&mut self, state: &mut State, rejected: &mut Vec<usize>) -> f64 {
-        state.anchor.assign(&state.particles);
-        let mut square = 0.0;
-        for (p, change) in self.workspace.direction.rows().into_iter().enumerate() {
-            let size = change.dot(&change);
+    /// of a coordinate and the largest coordinate.
+    fn advance(&mut self, state: &mut State, rejected: &mut Vec<usize>) -> (f64, f64) {
+        let (mut square, mut largest) = (0.0, 0.0);
+        for p in 0..state.particles.nrows() {
+            let (mut x, mut anchor) = (state.particles.row_mut(p), state.anchor.row_mut(p));
+            let change = self.workspace.direction.row(p);
+            let (Some(row), Some(before), Some(change)) =
+                (x.as_slice_mut(), anchor.as_slice_mut(), change.as_slice())
+            else {
+                unreachable!("the arrays of a state are in standard layout")
+            };
+            let (size, coordinate) = advance(row, before, change);
             if size.is_finite() {
                 square += size;
-                state.particles.row_mut(p).scaled_add(1.0, &change);
+                largest = f64::max(largest, coordinate);
             } else {
+                x.assign(&anchor);
                 rejected.push(p);
                 if rejected.len() == 1 {
                     self.reject(state);
                 }
             }
         }
-        (square / state.particles.len() as f64).sqrt()
+        ((square / state.particles.len() as f64).sqrt(), largest)
     }
 }
 
@@ -334,6 +340,24 @@ impl Workspace {
         }
     }
 
+    /// The kernel at the particles; their positions where it keeps no images of them.
+    fn update_kernel<'s>(
+        &mut self,
+        kernel: &KernelSettings,
+        state: &'s State,
+        curvature: Option<&dyn ParticleOperators>,
+    ) -> Result<Option<ArrayView2<'s, f64>>, SteinError> {
+        let particles = state.particles.view();
+        if curvature.is_some() || kernel.needs_curvature() {
+            self.gram.update(kernel, particles, curvature)?;
+            return Ok(None);
+        }
+        let squares = &self.pairs.squares;
+        self.gram
+            .update_squares(kernel, squares, particles.ncols())?;
+        Ok(Some(particles))
+    }
+
     /// SVGD field into `direction`.
     fn svgd(
         &mut self,
@@ -342,16 +366,10 @@ impl Workspace {
         state: &State,
         curvature: Option<&dyn ParticleOperators>,
     ) -> Result<FieldNorms, SteinError> {
-        self.gram
-            .update(kernel, state.particles.view(), curvature)?;
-        let (repulsion, out) = (self.repulsion.view_mut(), self.direction.view_mut());
-        Ok(svgd_into(
-            &self.gram,
-            self.score.view(),
-            temper,
-            repulsion,
-            out,
-        ))
+        let y = self.update_kernel(kernel, state, curvature)?;
+        let y = self.gram.images_or(y);
+        let (score, out) = (self.score.view(), self.direction.view_mut());
+        Ok(svgd(&self.gram, y, score, temper, out))
     }
 }
 

@@ -18,6 +18,7 @@
 
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
+use svn_linalg::dense;
 
 /// Smallest fraction of the rate: below it a step does nothing.
 const SMALLEST: f64 = 1e-6;
@@ -70,5 +71,5 @@ impl Slope {
 
 fn inner(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> f64 {
     let rows = a.rows().into_iter().zip(b.rows());
-    rows.map(|(a, b)| a.dot(&b)).sum()
+    rows.map(|(a, b)| dense::dot(a, b)).sum()
 }

@@ -25,8 +25,7 @@ use svn_stein::{
 
 /// Rows whose precision `½ I + JᵀJ` has eigenvalues from 1 to `condition`, in a random basis.
 fn ill_conditioned(d: usize, condition: f64, seed: u64) -> Array2<f64> {
-    use ndarray_linalg::QR;
-    let (basis, _) = normals(seed, (d, d)).qr().unwrap();
+    let basis = algebra::orthonormal(normals(seed, (d, d)));
     let mut rows = basis.t().to_owned();
     for (i, mut row) in rows.rows_mut().into_iter().enumerate() {
         let eigenvalue = condition.powf(i as f64 / (d - 1) as f64);

@@ -1,8 +1,7 @@
 //! The rows of one particle, multiplied layer by layer.
 
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::Rows;
+use svn_linalg::{Rows, dense};
 
 use super::products::{add_row_products, multiply, weigh_rows_into};
 use super::{LayerRows, LayeredRows};
@@ -40,13 +39,19 @@ impl Rows for LayeredParticle<'_> {
                 // Rows of odd length are not aligned, which costs a product more than this copy.
                 weight.assign(&source);
                 if narrow.is_inputs {
-                    general_mat_mul(1.0, &d, &weight, 0.0, &mut image);
+                    dense::multiply(1.0, d.view(), weight.view(), 0.0, image.view_mut());
                 } else {
                     multiply(a, weight.t(), 0.0, image.view_mut());
                 }
                 add_row_products(image.view(), narrow.values, out.view_mut());
                 if let Some(bias) = &layer.bias {
-                    general_mat_vec_mul(1.0, &d, &x.slice(s![bias.clone()]), 0.0, &mut shift);
+                    dense::multiply_vector(
+                        1.0,
+                        d.view(),
+                        x.slice(s![bias.clone()]),
+                        0.0,
+                        shift.view_mut(),
+                    );
                     out += &shift;
                 }
             }
@@ -64,7 +69,7 @@ impl Rows for LayeredParticle<'_> {
         for layer in &self.rows.layers {
             let (a, d) = layer.factors(self.particle);
             let (a, d) = (square(a), square(d));
-            let weight = d.t().dot(&a);
+            let weight = dense::product(d.t(), a.view());
             out.slice_mut(s![layer.weight.clone()])
                 .iter_mut()
                 .zip(&weight)
@@ -96,7 +101,7 @@ impl Rows for LayeredParticle<'_> {
             for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
                 if let Some(bias) = &layer.bias {
                     let mut target = out.slice_mut(s![bias.clone()]);
-                    general_mat_vec_mul(scale, &d.t(), &z, beta, &mut target);
+                    dense::multiply_vector(scale, d.t(), z.view(), beta, target.view_mut());
                 }
                 let target = out.slice_move(s![layer.weight.clone()]);
                 let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) else {
@@ -104,7 +109,7 @@ impl Rows for LayeredParticle<'_> {
                 };
                 weigh_rows_into(scale, z, narrow.values, weighted.view_mut());
                 if narrow.is_inputs {
-                    general_mat_mul(1.0, &d.t(), &weighted, beta, &mut target);
+                    dense::multiply(1.0, d.t(), weighted.view(), beta, target.view_mut());
                 } else {
                     multiply(weighted.t(), a, beta, target);
                 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
 use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip, s};
+use svn_linalg::dense;
 
 use super::LayerRows;
 
@@ -30,7 +30,7 @@ impl LayerRows {
         let ((a, d), (b, e)) = (self.factors(p), self.factors(q));
         let (a, d) = (a.slice(s![left.clone(), ..]), d.slice(s![left, ..]));
         let (b, e) = (b.slice(s![right.clone(), ..]), e.slice(s![right, ..]));
-        general_mat_mul(1.0, &a, &b.t(), 0.0, &mut inputs);
+        dense::multiply(1.0, a.view(), b.t(), 0.0, inputs.view_mut());
         let one = if self.bias.is_some() { 1.0 } else { 0.0 };
         if d.ncols() == 1 {
             let (d, e) = (d.column(0), e.column(0));
@@ -42,7 +42,7 @@ impl LayerRows {
             }
             return;
         }
-        general_mat_mul(1.0, &d, &e.t(), 0.0, &mut cotangents);
+        dense::multiply(1.0, d.view(), e.t(), 0.0, cotangents.view_mut());
         for ((mut out, inputs), cotangents) in out
             .rows_mut()
             .into_iter()
@@ -83,11 +83,11 @@ pub(super) fn multiply(
     mut out: ArrayViewMut2<'_, f64>,
 ) {
     if b.ncols() == 1 {
-        general_mat_vec_mul(1.0, &a, &b.column(0), beta, &mut out.column_mut(0));
+        dense::multiply_vector(1.0, a.view(), b.column(0), beta, out.column_mut(0));
     } else if a.nrows() == 1 {
-        general_mat_vec_mul(1.0, &b.t(), &a.row(0), beta, &mut out.row_mut(0));
+        dense::multiply_vector(1.0, b.t(), a.row(0), beta, out.row_mut(0));
     } else {
-        general_mat_mul(1.0, &a, &b, beta, &mut out);
+        dense::multiply(1.0, a.view(), b.view(), beta, out.view_mut());
     }
 }
 

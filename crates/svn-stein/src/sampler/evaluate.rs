@@ -35,9 +35,8 @@ impl Sampler {
                     Ok(curvature) => {
                         let n = state.particles.nrows();
                         let d = self.curvature_dim(curvature.dim(), state.particles.ncols());
-                        match self
-                            .check_finite()
-                            .and_then(|()| match validate(&*curvature, n, d) {
+                        match self.check_finite(state).and_then(|()| {
+                            match validate(&*curvature, n, d) {
                                 Err(SteinError::NonFinite { particle, .. }) => {
                                     Err(TargetError::NonFinite {
                                         particle,
@@ -46,7 +45,8 @@ impl Sampler {
                                     .into())
                                 }
                                 other => other,
-                            }) {
+                            }
+                        }) {
                             Ok(()) => match self.propose(state, Some(&*curvature)) {
                                 Err(error @ SteinError::NonFinite { .. }) => error,
                                 done => return done,
@@ -62,7 +62,7 @@ impl Sampler {
                     log_density.view_mut(),
                     score.view_mut(),
                 ) {
-                    Ok(()) => match self.check_finite() {
+                    Ok(()) => match self.check_finite(state) {
                         Ok(()) => match self.propose(state, None) {
                             Err(error @ SteinError::NonFinite { .. }) => error,
                             done => return done,
@@ -97,10 +97,15 @@ impl Sampler {
         }
     }
 
-    fn check_finite(&self) -> Result<(), SteinError> {
-        let ws = &self.workspace;
+    /// Inner products of particles and scores, and from them whether all is finite.
+    fn check_finite(&mut self, state: &State) -> Result<(), SteinError> {
+        let ws = &mut self.workspace;
+        ws.pairs.update(state.particles.view(), ws.score.view());
+        let squares = ws.pairs.scores.diag();
         for (particle, (l, s)) in ws.log_density.iter().zip(ws.score.rows()).enumerate() {
-            let quantity = match (l.is_finite(), is_finite(s)) {
+            // A square that overflows leaves it to the entries.
+            let finite = squares[particle].is_finite() || is_finite(s);
+            let quantity = match (l.is_finite(), finite) {
                 (true, true) => continue,
                 (false, _) => "log density",
                 (true, false) => "score",

@@ -1,6 +1,5 @@
 //! The Newton step: kernel, field, system, lift, trust region, and noise for the stochastic method.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Axis};
 
 use super::{Proposal, Workspace};
@@ -14,7 +13,7 @@ use crate::method::{FirstOrder, Lift, Newton, StepControl};
 use crate::restrict::{Coordinates, restrict};
 use crate::state::State;
 use crate::system::{Scratch, SolveInfo, SvnSystem};
-use svn_linalg::ParticleOperators;
+use svn_linalg::{ParticleOperators, dense};
 
 /// Times the damping is raised when the system is singular or its solution no descent direction.
 const ATTEMPTS: usize = 12;
@@ -37,13 +36,7 @@ pub(super) fn propose(
 ) -> Result<Proposal, SteinError> {
     ws.gram
         .update(&newton.kernel, state.particles.view(), Some(curvature))?;
-    let norms = svgd_into(
-        &ws.gram,
-        ws.score.view(),
-        1.0,
-        ws.repulsion.view_mut(),
-        ws.direction.view_mut(),
-    );
+    let norms = svgd_into(&ws.gram, ws.score.view(), 1.0, ws.direction.view_mut());
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
     let control = ws.control(newton, noise);
     let Workspace {
@@ -83,13 +76,7 @@ pub(super) fn propose_partial(
         state.particles.view(),
         full.then_some(curvature),
     )?;
-    let norms = svgd_into(
-        &ws.gram,
-        ws.score.view(),
-        1.0,
-        ws.repulsion.view_mut(),
-        ws.direction.view_mut(),
-    );
+    let norms = svgd_into(&ws.gram, ws.score.view(), 1.0, ws.direction.view_mut());
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
     let mut field = ws.direction.select(Axis(1), &indices);
     let mut alpha = Array2::zeros(field.dim());
@@ -113,10 +100,9 @@ pub(super) fn propose_partial(
             &mut alpha,
         )?
     };
-    rest.rule
-        .precondition(&mut state.moments, ws.direction.view_mut());
     let rate = rest.rate.at(state.step) * state.backoff;
-    ws.direction *= rate;
+    rest.rule
+        .precondition(&mut state.moments, rate, &mut ws.direction);
     for (column, &i) in field.columns().into_iter().zip(&indices) {
         ws.direction.column_mut(i).assign(&column);
     }
@@ -205,7 +191,13 @@ fn solve(
         state.slope.keep(alpha, direction.view());
     }
     match newton.lift {
-        Lift::Kernel => general_mat_mul(1.0, &kernel.kernel, alpha, 0.0, direction),
+        Lift::Kernel => dense::multiply(
+            1.0,
+            kernel.kernel.view(),
+            alpha.view(),
+            0.0,
+            direction.view_mut(),
+        ),
         Lift::Particle => direction.assign(alpha),
     }
     let mut change = quadratic(curvature, direction.view());
@@ -216,12 +208,12 @@ fn solve(
     change.zip_mut_with(&trust_scale, |q, scale| *q *= (rate * scale).powi(2));
     if noise {
         // The scale of a particle acts as a smaller ε, so its noise shrinks with the root.
-        general_mat_mul(
+        dense::multiply(
             (2.0 * rate / n).sqrt(),
-            &kernel.kernel,
-            &diffusion,
+            kernel.kernel.view(),
+            diffusion.view(),
             0.0,
-            alpha,
+            alpha.view_mut(),
         );
         for ((mut row, xi), &scale) in direction
             .rows_mut()
@@ -244,6 +236,6 @@ fn solve(
 /// and iterations that were cut short need not.
 fn descends(field: &Array2<f64>, alpha: &Array2<f64>) -> bool {
     let rows = field.rows().into_iter().zip(alpha.rows());
-    let slope: f64 = rows.map(|(v, a)| v.dot(&a)).sum();
+    let slope: f64 = rows.map(|(v, a)| dense::dot(v, a)).sum();
     slope > 0.0 || field.iter().all(|&v| v == 0.0)
 }

@@ -12,13 +12,12 @@
 //! of size `N R`. With `S = I` (PSD couplings) `I + T` is factorised by Cholesky, with the indefinite core of `exact`
 //! `I + Lᵀ S L` by Bunch and Kaufman.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{Cholesky, CholeskyParams, SymmetricIndefinite, Woodbury};
+use svn_linalg::{Cholesky, CholeskyParams, SymmetricIndefinite, Woodbury, dense};
 
 use super::decoupled::{Factors, Spanned};
 use super::inverse::Inverse;
-use super::{Scratch, SvnSystem, symmetrise};
+use super::{Scratch, SvnSystem, symmetrise, vector_product};
 use crate::error::SteinError;
 use crate::repulsion::RepulsionFactor;
 
@@ -78,12 +77,12 @@ impl Inverse for Coupled<'_> {
     ) -> Result<(), SteinError> {
         let n = rhs.nrows() as f64;
         let Scratch { mixed, solved, .. } = scratch;
-        general_mat_mul(1.0, &self.inverse, &rhs, 0.0, mixed);
+        dense::multiply(1.0, self.inverse.view(), rhs.view(), 0.0, mixed.view_mut());
         match (&self.repulsion, &self.factors) {
             (None, factors) => factors.solve_rows_into(mixed.view(), solved),
             (Some(repulsion), Factors::Rows(factors)) => {
                 // t_ma = y_a · (A₀⁻¹ v)_m, then the correction, both without leaving the span of the rows and of Y.
-                let inner = mixed.dot(&repulsion.y.rows.t());
+                let inner = dense::product(mixed.view(), repulsion.y.rows.t());
                 let mut images: Vec<_> = (0..mixed.nrows())
                     .map(|p| factors[p].project(mixed.slice(s![p..=p, ..])))
                     .collect();
@@ -97,25 +96,46 @@ impl Inverse for Coupled<'_> {
                         projected,
                     ));
                 }
-                let t = self.inverse.dot(&t) * n;
-                let b = self.inverse.dot(&repulsion.coefficients(&t)?);
-                general_mat_mul(-1.0, &b, &repulsion.y.rows, 1.0, mixed);
+                let t = dense::product(self.inverse.view(), t.view()) * n;
+                let b = dense::product(self.inverse.view(), repulsion.coefficients(&t)?.view());
+                dense::multiply(
+                    -1.0,
+                    b.view(),
+                    repulsion.y.rows.view(),
+                    1.0,
+                    mixed.view_mut(),
+                );
                 solved.assign(mixed);
                 for (p, mut image) in images.drain(..).enumerate() {
                     let b = b.slice(s![p..=p, ..]);
-                    general_mat_mul(-1.0, &b, &repulsion.y.projected[p], 1.0, &mut image);
+                    dense::multiply(
+                        -1.0,
+                        b.view(),
+                        repulsion.y.projected[p].view(),
+                        1.0,
+                        image.view_mut(),
+                    );
                     factors[p].finish(image.view(), solved.slice_mut(s![p..=p, ..]));
                 }
             }
             (Some(repulsion), factors) => {
                 factors.solve_rows_into(mixed.view(), solved);
-                let t = self.inverse.dot(&solved.dot(&repulsion.y.rows.t())) * n;
-                let b = self.inverse.dot(&repulsion.coefficients(&t)?);
-                general_mat_mul(-1.0, &b, &repulsion.y.rows, 1.0, mixed);
+                let t = dense::product(
+                    self.inverse.view(),
+                    dense::product(solved.view(), repulsion.y.rows.t()).view(),
+                ) * n;
+                let b = dense::product(self.inverse.view(), repulsion.coefficients(&t)?.view());
+                dense::multiply(
+                    -1.0,
+                    b.view(),
+                    repulsion.y.rows.view(),
+                    1.0,
+                    mixed.view_mut(),
+                );
                 factors.solve_rows_into(mixed.view(), solved);
             }
         }
-        general_mat_mul(n, &self.inverse, solved, 0.0, &mut out);
+        dense::multiply(n, self.inverse.view(), solved.view(), 0.0, out.view_mut());
         Ok(())
     }
 
@@ -140,9 +160,15 @@ impl<'s> Repulsion<'s> {
         for p in 0..n {
             let theta = factors.theta(p, &y);
             for (mut w, b) in w.rows_mut().into_iter().zip(factor.columns.outer_iter()) {
-                ndarray::linalg::general_mat_vec_mul(1.0, &b.t(), &inverse.row(p), 0.0, &mut w);
+                dense::multiply_vector(1.0, b.t(), inverse.row(p), 0.0, w.view_mut());
             }
-            general_mat_mul(n as f64, &w.dot(&theta), &w.t(), 1.0, &mut t);
+            dense::multiply(
+                n as f64,
+                dense::product(w.view(), theta.view()).view(),
+                w.t(),
+                1.0,
+                t.view_mut(),
+            );
         }
         symmetrise(&mut t);
         let small = match &factor.core {
@@ -150,8 +176,8 @@ impl<'s> Repulsion<'s> {
             Some(core) => {
                 let root = Cholesky::factorize(t.view(), &CholeskyParams::default())
                     .map_err(|e| system.singular(r, e))?;
-                let cross = core.dot(&root.lower());
-                let mut matrix = root.lower().t().dot(&cross);
+                let cross = dense::product(core.view(), root.lower());
+                let mut matrix = dense::product(root.lower().t(), cross.view());
                 symmetrise(&mut matrix);
                 matrix.diag_mut().mapv_inplace(|x| x + 1.0);
                 let factor = SymmetricIndefinite::factorize(matrix.view())
@@ -187,15 +213,14 @@ impl<'s> Repulsion<'s> {
                 cross,
                 factor,
             } => {
-                let inner =
-                    factor
-                        .solve_vec(f.dot(cross).view())
-                        .map_err(|e| SteinError::Singular {
-                            coupling: self.coupling,
-                            size: f.len(),
-                            reason: e.to_string(),
-                        })?;
-                core.dot(&f) - cross.dot(&inner)
+                let inner = factor
+                    .solve_vec(vector_product(cross.t(), f.view()).view())
+                    .map_err(|e| SteinError::Singular {
+                        coupling: self.coupling,
+                        size: f.len(),
+                        reason: e.to_string(),
+                    })?;
+                vector_product(core.view(), f.view()) - vector_product(cross.view(), inner.view())
             }
         };
         let mut b = Array2::zeros(t.dim());

@@ -4,7 +4,7 @@
 //! leaving the span of the rows and of `Y`.
 
 use ndarray::{Array2, ArrayView2, s};
-use svn_linalg::{Factor, FactorError, LowRankFactor, Rows};
+use svn_linalg::{Factor, FactorError, LowRankFactor, Rows, dense};
 
 use super::{SvnSystem, for_each_particle, symmetrise};
 use crate::error::SteinError;
@@ -56,7 +56,7 @@ impl<'s> Factors<'s> {
             Self::Any(factors) => {
                 let mut solved = Array2::zeros(y.rows.dim());
                 factors[p].solve_into(y.rows.t(), solved.view_mut().reversed_axes());
-                y.rows.dot(&solved.t())
+                dense::product(y.rows, solved.t())
             }
         };
         symmetrise(&mut theta);
@@ -81,7 +81,7 @@ impl<'s> Spanned<'s> {
         };
         Self {
             rows: y,
-            outer: y.dot(&y.t()),
+            outer: dense::product(y, y.t()),
             projected,
         }
     }

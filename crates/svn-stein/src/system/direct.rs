@@ -11,7 +11,7 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 
 use super::coupled::Coupled;
 use super::inverse::Inverse;
-use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, block, dense, krylov};
+use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, assembled, block, krylov};
 use crate::error::SteinError;
 use crate::repulsion::{factor, rank};
 
@@ -76,7 +76,7 @@ pub(super) fn dense(
     scratch: &mut Scratch,
     out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
-    let inverse = dense::DenseFactor::new(system)?;
+    let inverse = assembled::DenseFactor::new(system)?;
     refine(system, &inverse, SolveRoute::Dense, rhs, scratch, out)
 }
 

@@ -10,7 +10,7 @@ pub(super) trait Inverse {
     /// `out = B⁻¹ rhs`, `N × d`.
     ///
     /// # Errors
-    /// [`SteinError::Singular`] if LAPACK refuses a solve.
+    /// [`SteinError::Singular`] if a solve fails.
     fn solve_into(
         &self,
         rhs: ArrayView2<'_, f64>,

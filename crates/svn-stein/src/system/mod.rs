@@ -19,10 +19,10 @@
 //!
 //! Reference: Detommaso et al. (2018), arXiv 1806.03085.
 
+mod assembled;
 mod block;
 mod coupled;
 mod decoupled;
-mod dense;
 mod direct;
 mod info;
 mod inverse;
@@ -34,10 +34,9 @@ mod scratch;
 pub use info::{SolveInfo, SolveRoute, SolveStatus};
 pub use scratch::Scratch;
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
-use rayon::prelude::*;
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
 use serde::{Deserialize, Serialize};
-use svn_linalg::{ParticleOperators, SymmetricEigen, gram};
+use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
 
 use crate::curvature::validate;
 use crate::error::SteinError;
@@ -195,7 +194,7 @@ impl<'a> SvnSystem<'a> {
         if values.iter().all(|&x| x > 0.0) {
             return gram(1.0, (&self.vectors * &values.mapv(f64::sqrt)).view());
         }
-        (&self.vectors * &values).dot(&self.vectors.t())
+        dense::product((&self.vectors * &values).view(), self.vectors.t())
     }
 
     /// A factorisation of size `size` that failed.
@@ -367,20 +366,20 @@ impl<'a> SvnSystem<'a> {
     }
 }
 
-/// Multiplications below which handing work to other threads costs more than it saves.
-const WORTHWHILE: usize = 1 << 24;
-
-/// `f` for each of `0..n`, in parallel where all together multiply more than [`WORTHWHILE`] numbers.
+/// `f` for each of `0..n`, about as many multiplications in all; the first error in order counts.
 fn for_each_particle<T: Send>(
     n: usize,
     multiplications: usize,
     f: impl Fn(usize) -> Result<T, SteinError> + Sync + Send,
 ) -> Result<Vec<T>, SteinError> {
-    if multiplications > WORTHWHILE {
-        (0..n).into_par_iter().map(f).collect()
-    } else {
-        (0..n).map(f).collect()
-    }
+    parallel::map(n, multiplications, f).into_iter().collect()
+}
+
+/// `A x`.
+fn vector_product(a: ArrayView2<'_, f64>, x: ArrayView1<'_, f64>) -> Array1<f64> {
+    let mut y = Array1::zeros(a.nrows());
+    dense::multiply_vector(1.0, a, x, 0.0, y.view_mut());
+    y
 }
 
 /// `(A + Aᵀ) / 2` in place: what rounding left of symmetry.

@@ -9,9 +9,9 @@
 //! Any solver of `A` samples; no factor of the whole is needed. The indefinite `exact` coupling is assembled densely.
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayViewMut2, Axis};
-use svn_linalg::{Cholesky, CholeskyParams, Factor, ParticleOperators};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, ParticleOperators, dense};
 
-use super::SvnSystem;
+use super::{SvnSystem, vector_product};
 use crate::error::SteinError;
 use crate::noise::Normals;
 use crate::repulsion::{Coupling, factor};
@@ -39,7 +39,7 @@ impl SvnSystem<'_> {
             let cholesky = self.factorize(self.assemble()?)?;
             let z = Array1::from_iter((0..n).flat_map(|p| draw(p, d)));
             out.iter_mut()
-                .zip(cholesky.lower().dot(&z))
+                .zip(vector_product(cholesky.lower(), z.view()))
                 .for_each(|(o, x)| *o = x);
             return Ok(());
         }
@@ -73,7 +73,13 @@ impl SvnSystem<'_> {
             for (column, &z) in repulsion.columns.outer_iter().zip(&z) {
                 b.scaled_add(z, &column);
             }
-            ndarray::linalg::general_mat_mul(1.0, &b, &self.kernel.transformed, 1.0, &mut out);
+            dense::multiply(
+                1.0,
+                b.view(),
+                self.kernel.transformed.view(),
+                1.0,
+                out.view_mut(),
+            );
         }
         Ok(())
     }

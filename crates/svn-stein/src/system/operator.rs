@@ -1,8 +1,7 @@
 //! The Newton system as an operator: `N` curvature products an application, nothing of size `d × d`.
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{LinearOperator, SelfAdjoint, multiply_each_into};
+use svn_linalg::{LinearOperator, SelfAdjoint, dense, multiply_each_into};
 
 use super::{Scratch, SvnSystem};
 use crate::field::norm;
@@ -44,19 +43,31 @@ impl SvnSystem<'_> {
                 }
             }
         } else {
-            general_mat_mul(1.0, &self.mixing, &alpha, 0.0, mixed);
+            dense::multiply(1.0, self.mixing.view(), alpha.view(), 0.0, mixed.view_mut());
             multiply_each_into(
                 self.curvature,
                 self.damping,
                 mixed.view(),
                 product.view_mut(),
             );
-            general_mat_mul(inverse, &self.mixing, product, 0.0, &mut out);
+            dense::multiply(
+                inverse,
+                self.mixing.view(),
+                product.view(),
+                0.0,
+                out.view_mut(),
+            );
         }
         if self.kernel.slope.iter().any(|&g| g != 0.0) {
-            let t = alpha.dot(&self.kernel.transformed.t());
+            let t = dense::product(alpha, self.kernel.transformed.t());
             let b = coefficients(self.coupling, self.kernel.slope, t.view());
-            general_mat_mul(1.0, &b, &self.kernel.transformed, 1.0, &mut out);
+            dense::multiply(
+                1.0,
+                b.view(),
+                self.kernel.transformed.view(),
+                1.0,
+                out.view_mut(),
+            );
         }
     }
 

@@ -2,10 +2,10 @@
 //! matrices, every `G_pm` a vector.
 #![allow(dead_code, unused_imports, reason = "each test uses a part of it")]
 
+pub(crate) mod algebra;
 pub(crate) mod cases;
 
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, s};
-use ndarray_linalg::Inverse;
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -265,7 +265,7 @@ impl Reference {
         let square = self.k.dot(&self.k) + &eye * ridge;
         let (mut y, mut z) = (square, eye);
         for _ in 0..40 {
-            let (next_y, next_z) = (&y + &z.inv().unwrap(), &z + &y.inv().unwrap());
+            let (next_y, next_z) = (&y + &algebra::inverse(&z), &z + &algebra::inverse(&y));
             (y, z) = (next_y * 0.5, next_z * 0.5);
         }
         y

@@ -11,13 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
-use svn_linalg::{LowRankView, Rows, Woodbury};
+use svn_linalg::{LowRankView, Rows, Woodbury, dense};
 
 use crate::error::SteinError;
 use crate::system::inverse::Inverse;
-use crate::system::{Scratch, SvnSystem, for_each_particle};
+use crate::system::{Scratch, SvnSystem, for_each_particle, vector_product};
 
 /// The `N` systems.
 pub(super) struct LowRankBlocks<'s> {
@@ -56,7 +55,7 @@ impl<'s> LowRankBlocks<'s> {
         let mut products = Products {
             gram: BTreeMap::new(),
             cross: BTreeMap::new(),
-            outer: y.dot(&y.t()),
+            outer: dense::product(y, y.t()),
         };
         let mut norms = Vec::with_capacity(n);
         for (p, rows) in rows.iter().enumerate() {
@@ -150,12 +149,15 @@ impl Block {
                 }
             }
             if let Some(cross) = products.cross.get(&p) {
-                let cross = self.repulsion.dot(cross) * a;
+                let cross = dense::product(self.repulsion.view(), cross.view()) * a;
                 matrix.slice_mut(s![at.clone(), data..]).assign(&cross.t());
                 matrix.slice_mut(s![data.., at]).assign(&cross);
             }
         }
-        let mut repulsion = self.repulsion.dot(&products.outer).dot(&self.repulsion.t());
+        let mut repulsion = dense::product(
+            dense::product(self.repulsion.view(), products.outer.view()).view(),
+            self.repulsion.t(),
+        );
         crate::system::symmetrise(&mut repulsion);
         matrix.slice_mut(s![data.., data..]).assign(&repulsion);
         matrix /= self.shift;
@@ -171,7 +173,7 @@ impl Inverse for LowRankBlocks<'_> {
         mut out: ArrayViewMut2<'_, f64>,
     ) -> Result<(), SteinError> {
         let r = self.rows.first().map_or(0, |rows| rows.count());
-        let inner = rhs.dot(&self.y.t());
+        let inner = dense::product(rhs, self.y.t());
         out.assign(&rhs);
         for (m, block) in self.blocks.iter().enumerate() {
             let data = block.active.len() * r;
@@ -184,13 +186,19 @@ impl Inverse for LowRankBlocks<'_> {
             }
             image
                 .slice_mut(s![0, data..])
-                .assign(&block.repulsion.dot(&inner.row(m)));
+                .assign(&vector_product(block.repulsion.view(), inner.row(m)));
             let z = block.small.solve_rows(image.view()) / block.shift;
             // − Uᵀ z.
             let mut row = out.slice_mut(s![m..=m, ..]);
             if block.repulsion.nrows() > 0 {
-                let coefficients = z.slice(s![.., data..]).dot(&block.repulsion);
-                general_mat_mul(-1.0, &coefficients, &self.y, 1.0, &mut row);
+                let coefficients = dense::product(z.slice(s![.., data..]), block.repulsion.view());
+                dense::multiply(
+                    -1.0,
+                    coefficients.view(),
+                    self.y.view(),
+                    1.0,
+                    row.view_mut(),
+                );
             }
             for (i, &(p, a)) in block.active.iter().enumerate() {
                 let z = z.slice(s![.., i * r..(i + 1) * r]);

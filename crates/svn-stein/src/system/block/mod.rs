@@ -14,7 +14,7 @@
 mod low_rank;
 
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Zip, s};
-use svn_linalg::{Cholesky, CholeskyParams, Factor, ScaledFactor, Woodbury};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, ScaledFactor, Woodbury, dense};
 
 use super::inverse::Inverse;
 use super::{Scratch, SvnSystem, for_each_particle, symmetrise};
@@ -64,7 +64,7 @@ fn small<'s>(system: &SvnSystem<'_>) -> Result<Blocks<'s>, SteinError> {
     let weights = system.kernel.kernel.mapv(|k| k * k / n as f64);
     let blocks = for_each_particle(n, n * n * d * d, |m| {
         let repulsion = repulsion(system, m);
-        let mut matrix = repulsion.t().dot(&repulsion);
+        let mut matrix = dense::product(repulsion.t(), repulsion.view());
         for (h, &weight) in damped.outer_iter().zip(weights.column(m)) {
             matrix.scaled_add(weight, &h);
         }
@@ -120,7 +120,7 @@ impl<'s> Block<'s> {
         let mut t = Array2::zeros((repulsion.nrows(), repulsion.nrows()));
         if !repulsion.is_empty() {
             base.solve_into(repulsion.t(), solved.view_mut().reversed_axes());
-            t.assign(&repulsion.dot(&solved.t()));
+            t.assign(&dense::product(repulsion.view(), solved.t()));
             symmetrise(&mut t);
         }
         Ok(Self {
@@ -164,9 +164,9 @@ impl Inverse for PerParticle<'_> {
                 .base
                 .solve_into(rhs.slice(row).t(), out.view_mut().reversed_axes());
             if !block.repulsion.is_empty() {
-                let image = out.dot(&block.repulsion.t());
+                let image = dense::product(out.view(), block.repulsion.t());
                 let z = block.small.solve_rows(image.view());
-                ndarray::linalg::general_mat_mul(-1.0, &z, &block.solved, 1.0, &mut out);
+                dense::multiply(-1.0, z.view(), block.solved.view(), 1.0, out.view_mut());
             }
         }
         Ok(())

@@ -6,9 +6,8 @@
 //! R             = Gᵀ G (gram),  its blocks transposed (exact),  its diagonal blocks alone (the others)
 //! ```
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, s};
-use svn_linalg::{Cholesky, CholeskyParams, Factor as _, SymmetricIndefinite, gram};
+use svn_linalg::{Cholesky, CholeskyParams, Factor as _, SymmetricIndefinite, dense, gram};
 
 use super::inverse::Inverse;
 use super::{Scratch, SvnSystem};
@@ -117,7 +116,13 @@ impl SvnSystem<'_> {
                         product = gram(inverse, (&self.mixing * &column.mapv(f64::sqrt)).view());
                     } else {
                         let scaled = &self.mixing * &column;
-                        general_mat_mul(inverse, &scaled, &self.mixing, 0.0, &mut product);
+                        dense::multiply(
+                            inverse,
+                            scaled.view(),
+                            self.mixing.view(),
+                            0.0,
+                            product.view_mut(),
+                        );
                     }
                     let d = d as isize;
                     matrix.slice_mut(s![i..;d, j..;d]).assign(&product);
@@ -141,9 +146,9 @@ impl SvnSystem<'_> {
             root * slope[(p, m)] * (y[(p, i)] - y[(m, i)])
         });
         match self.coupling {
-            Coupling::Gram => general_mat_mul(1.0, &g.t(), &g, 1.0, matrix),
+            Coupling::Gram => dense::multiply(1.0, g.t(), g.view(), 1.0, matrix.view_mut()),
             Coupling::Exact => {
-                let products = g.t().dot(&g);
+                let products = dense::product(g.t(), g.view());
                 for m in 0..n {
                     for q in 0..n {
                         let block = products.slice(block_of(m, q, d));
@@ -157,7 +162,7 @@ impl SvnSystem<'_> {
                 for m in 0..n {
                     let own = g.slice(s![.., m * d..(m + 1) * d]);
                     let mut block = matrix.slice_mut(block_of(m, m, d));
-                    general_mat_mul(1.0, &own.t(), &own, 1.0, &mut block);
+                    dense::multiply(1.0, own.t(), own.view(), 1.0, block.view_mut());
                 }
             }
         }
