@@ -1,10 +1,13 @@
 //! LeNet for five particles at once, 128 images, f32, one thread: forward pass and gradient of all parameters, by
-//! [`Sequential`] and by libtorch's autograd on the same grouped convolutions. Both are checked to give the same gradient.
+//! `Linearized` and by libtorch's autograd on the same grouped convolutions. Both are checked to give the same gradient.
 
 use std::time::Instant;
 
-use svn_curvature::{Activation, Conv2d, Layer, Pool2d, Sequential};
-use tch::{Device, Kind, Tensor};
+use ndarray::{Array, Dimension, IntoDimension};
+use svn_curvature::{
+    Activation, Backend, Conv2d, Layer, Pool2d, Precision, Sequential, set_torch_threads,
+};
+use tch::{Kind, Tensor};
 
 const PARTICLES: i64 = 5;
 const BATCH: i64 = 128;
@@ -74,44 +77,58 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
+/// Numbers of size one, rounded to f32.
+fn waves<D: IntoDimension>(shape: D, frequency: f64, scale: f64) -> Array<f64, D::Dim> {
+    let shape = shape.into_dimension();
+    let wave = |i| f64::from((scale * (i as f64 * frequency).sin()) as f32);
+    Array::from_shape_vec(shape.clone(), (0..shape.size()).map(wave).collect()).unwrap()
+}
+
+fn tensor<D: Dimension>(array: &Array<f64, D>, shape: &[i64]) -> Tensor {
+    let values: Vec<f64> = array.iter().copied().collect();
+    Tensor::from_slice(&values).view(shape).to_kind(Kind::Float)
+}
+
 fn main() {
-    tch::set_num_threads(1);
+    set_torch_threads(1);
+    let backend = Backend {
+        precision: Precision::Single,
+        ..Backend::torch()
+    };
     let repetitions = if std::env::args().any(|arg| arg == "--test") {
         1
     } else {
         25
     };
+    let (n, b) = (PARTICLES as usize, BATCH as usize);
     for activation in [Activation::Sigmoid, Activation::Relu] {
         let network = lenet(activation);
-        let options = (Kind::Float, Device::Cpu);
-        let d = network.layout().dim() as i64;
-        let params = (Tensor::arange(PARTICLES * d, options) * 1.7)
-            .sin()
-            .view([PARTICLES, d])
-            * 0.1;
-        let x = (Tensor::arange(BATCH * 784, options) * 0.37)
-            .sin()
-            .view([BATCH, 1, 28, 28]);
-        let r = (Tensor::arange(PARTICLES * BATCH * 10, options) * 0.91)
-            .cos()
-            .view([PARTICLES, BATCH, 10]);
+        let d = network.layout().dim();
+        let params = waves((n, d), 1.7, 0.1);
+        let x = waves((b, 784), 0.37, 1.0);
+        let r = waves((n, b, 10), 0.91, 1.0);
+        let leaf = tensor(&params, &[PARTICLES, d as i64]);
+        let images = tensor(&x, &[BATCH, 1, 28, 28]);
+        let cotangents = tensor(&r, &[PARTICLES, BATCH, 10]);
+        let samples = backend.samples(&network, x.view()).unwrap();
         let by_hand = || {
             let start = Instant::now();
-            let linear = network.linearize(&params, &x).unwrap();
+            let linear = samples.linearize(&network, params.view()).unwrap();
             let forward = start.elapsed();
-            let gradient = linear.vjp(&r).unwrap();
+            let gradient = linear.vjp(r.view()).unwrap();
             (gradient, forward, start.elapsed())
         };
         let by_autograd = || {
             let start = Instant::now();
-            let leaf = params.detach().set_requires_grad(true);
-            let outputs = grouped(activation, &leaf, &x);
+            let leaf = leaf.detach().set_requires_grad(true);
+            let outputs = grouped(activation, &leaf, &images);
             let forward = start.elapsed();
-            let product = (&outputs * &r).sum(None);
+            let product = (&outputs * &cotangents).sum(None);
             let gradient = Tensor::run_backward(&[product], &[leaf], false, false);
             (gradient[0].shallow_clone(), forward, start.elapsed())
         };
         let (a, b) = (by_hand().0, by_autograd().0);
+        let a = tensor(&a, &[PARTICLES, d as i64]);
         let error = (&a - &b).abs().max().double_value(&[]) / b.abs().max().double_value(&[]);
         assert!(error < 1e-5, "the two gradients differ by {error}");
         let mut times = [(); 4].map(|()| Vec::new());
@@ -123,7 +140,7 @@ fn main() {
         }
         let [f, t, gf, gt] = times.map(median);
         println!(
-            "{activation:?}: Sequential {t:.1} ms (forward {f:.1}), autograd {gt:.1} ms (forward {gf:.1})"
+            "{activation:?}: Linearized {t:.1} ms (forward {f:.1}), autograd {gt:.1} ms (forward {gf:.1})"
         );
     }
 }

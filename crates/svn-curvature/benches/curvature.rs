@@ -13,14 +13,15 @@
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use ndarray::Array3;
+use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, IntoDimension};
 use svn_curvature::{
-    Accumulate, Conv2d, DiagAccumulator, KfacAccumulator, Layer, Loss, Pool2d, Sequential,
+    Accumulate, Backend, Conv2d, DiagAccumulator, KfacAccumulator, Layer, Linearized, Loss, Pool2d,
+    Precision, Samples, Sequential, set_torch_threads,
 };
-use tch::{Device, Kind, Tensor};
+use tch::{Kind, Tensor};
 
 fn main() {
-    tch::set_num_threads(1);
+    set_torch_threads(1);
     let mut criterion = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(500))
@@ -91,17 +92,60 @@ fn peak_megabytes() -> Option<f64> {
 }
 
 /// Any numbers of size one: timings do not depend on them.
-fn noise(shape: &[i64], scale: f64, kind: Kind) -> Tensor {
-    let count = shape.iter().product::<i64>();
-    let phase = Tensor::arange(count, (Kind::Double, Device::Cpu)) * 12.9898;
-    (phase.sin() * scale).view(shape).to_kind(kind)
+fn noise<D: IntoDimension>(shape: D, scale: f64) -> Array<f64, D::Dim> {
+    let shape = shape.into_dimension();
+    let values = (0..shape.size()).map(|i| scale * (i as f64 * 12.9898).sin());
+    Array::from_shape_vec(shape.clone(), values.collect()).unwrap()
 }
 
-struct Mlp {
+fn tensor<D: Dimension>(array: &Array<f64, D>, shape: &[i64], kind: Kind) -> Tensor {
+    let values: Vec<f64> = array.iter().copied().collect();
+    Tensor::from_slice(&values).view(shape).to_kind(kind)
+}
+
+/// A network on libtorch, and the same numbers as tensors.
+struct Run {
     network: Sequential,
-    params: Tensor,
+    params: Array2<f64>,
+    samples: Box<dyn Samples>,
+    leaf: Tensor,
     x: Tensor,
 }
+
+impl Run {
+    fn new(network: Sequential, batch: usize, scale: f64, precision: Precision) -> Self {
+        let (d, shape) = (network.layout().dim(), network.input_shape());
+        let shape: Vec<i64> = [batch]
+            .iter()
+            .chain(shape)
+            .map(|&side| side as i64)
+            .collect();
+        let (params, x) = (noise((5, d), scale), noise((batch, network.inputs()), 1.0));
+        let kind = match precision {
+            Precision::Double => Kind::Double,
+            Precision::Single => Kind::Float,
+        };
+        let backend = Backend {
+            precision,
+            ..Backend::torch()
+        };
+        Self {
+            samples: backend.samples(&network, x.view()).unwrap(),
+            leaf: tensor(&params, &[5, d as i64], kind),
+            x: tensor(&x, &shape, kind),
+            network,
+            params,
+        }
+    }
+
+    fn linearize(&self) -> Box<dyn Linearized> {
+        self.samples
+            .linearize(&self.network, self.params.view())
+            .unwrap()
+    }
+}
+
+struct Mlp(Run);
 
 impl Mlp {
     const WIDTHS: [i64; 4] = [6, 50, 50, 1];
@@ -115,17 +159,12 @@ impl Mlp {
             Layer::linear(50, 1),
         ];
         let network = Sequential::new(&[6], layers).unwrap();
-        let params = noise(&[5, network.layout().dim() as i64], 0.3, Kind::Double);
-        Self {
-            network,
-            params,
-            x: noise(&[16, 6], 1.0, Kind::Double),
-        }
+        Self(Run::new(network, 16, 0.3, Precision::Double))
     }
 
     /// Outputs by libtorch, with each layer's inputs and outputs.
     fn forward(&self, params: &Tensor) -> (Tensor, Vec<Tensor>, Vec<Tensor>) {
-        let mut h = self.x.unsqueeze(0).expand([5, -1, -1], false);
+        let mut h = self.0.x.unsqueeze(0).expand([5, -1, -1], false);
         let (mut start, mut inputs, mut outputs) = (0, Vec::new(), Vec::new());
         for (i, pair) in Self::WIDTHS.windows(2).enumerate() {
             let (k, o) = (pair[0], pair[1]);
@@ -146,26 +185,26 @@ impl Mlp {
     }
 
     fn forward_backward(&self) {
-        let params = self.params.detach().set_requires_grad(true);
+        let params = self.0.leaf.detach().set_requires_grad(true);
         let loss = self.forward(&params).0.square().sum(Kind::Double);
         let _ = Tensor::run_backward(&[loss], &[params], false, false);
     }
 
     fn vjp(&self) {
-        let lin = self.network.linearize(&self.params, &self.x).unwrap();
+        let lin = self.0.linearize();
         let _ = lin.vjp(lin.outputs()).unwrap();
     }
 
     fn rows(&self) {
-        let lin = self.network.linearize(&self.params, &self.x).unwrap();
+        let lin = self.0.linearize();
         let root = Loss::Gaussian { noise: 0.5 }.root(lin.outputs()).unwrap();
-        let mut rows = Array3::zeros((5, 16, self.network.layout().dim()));
-        lin.rows_into(&root, rows.view_mut()).unwrap();
+        let mut rows = Array3::zeros((5, 16, lin.dim()));
+        lin.rows_into(root.view(), rows.view_mut()).unwrap();
     }
 
     /// The same by one autograd pass with respect to the layers' outputs.
     fn rows_by_autograd(&self) {
-        let (f, inputs, outputs) = self.forward(&self.params);
+        let (f, inputs, outputs) = self.forward(&self.0.leaf);
         let deltas = Tensor::run_backward(&[f.sum(Kind::Double)], &outputs, false, false);
         let parts: Vec<Tensor> = deltas
             .into_iter()
@@ -180,10 +219,8 @@ impl Mlp {
 }
 
 struct LeNet {
-    network: Sequential,
-    params: Tensor,
-    x: Tensor,
-    labels: Tensor,
+    run: Run,
+    labels: Array1<f64>,
 }
 
 impl LeNet {
@@ -204,19 +241,16 @@ impl LeNet {
         ];
         let network = Sequential::new(&[1, 28, 28], layers).unwrap();
         assert_eq!(network.layout().dim(), 61_706);
-        let params = noise(&[5, 61_706], 0.1, Kind::Float);
-        let labels = Tensor::arange(128, (Kind::Int64, Device::Cpu)).remainder(10);
         Self {
-            network,
-            params,
-            x: noise(&[128, 1, 28, 28], 1.0, Kind::Float),
-            labels,
+            run: Run::new(network, 128, 0.1, Precision::Single),
+            labels: (0..128).map(|i| f64::from(i % 10)).collect(),
         }
     }
 
     fn forward_backward(&self) {
+        let labels = tensor(&self.labels, &[128], Kind::Int64);
         for p in 0..5 {
-            let params = self.params.get(p).detach().set_requires_grad(true);
+            let params = self.run.leaf.get(p).detach().set_requires_grad(true);
             let mut start = 0;
             let mut take = |shape: &[i64]| {
                 let count = shape.iter().product::<i64>();
@@ -225,6 +259,7 @@ impl LeNet {
             };
             let (weight, bias) = (take(&[6, 1, 5, 5]), take(&[6]));
             let h = self
+                .run
                 .x
                 .conv2d(&weight, Some(&bias), [1, 1], [2, 2], [1, 1], 1)
                 .relu()
@@ -241,35 +276,29 @@ impl LeNet {
             let (weight, bias) = (take(&[10, 84]), take(&[10]));
             let loss = h
                 .linear(&weight, Some(&bias))
-                .cross_entropy_for_logits(&self.labels);
+                .cross_entropy_for_logits(&labels);
             let _ = Tensor::run_backward(&[loss], &[&params], false, false);
         }
     }
 
     fn vjp(&self) {
-        let lin = self.network.linearize(&self.params, &self.x).unwrap();
-        let _ = lin
-            .vjp(
-                &Loss::Categorical
-                    .gradient(lin.outputs(), &self.labels)
-                    .unwrap(),
-            )
-            .unwrap();
+        let lin = self.run.linearize();
+        let labels = self.labels.view().insert_axis(Axis(1));
+        let loss = Loss::Categorical.value_and_gradient(lin.outputs(), labels);
+        let _ = lin.vjp(loss.unwrap().1.view()).unwrap();
     }
 
     fn diag(&self) {
-        let lin = self.network.linearize(&self.params, &self.x).unwrap();
-        let mut accumulator = DiagAccumulator::new(&lin).unwrap();
-        accumulator
-            .accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap())
-            .unwrap();
+        let lin = self.run.linearize();
+        let root = Loss::Categorical.root(lin.outputs()).unwrap();
+        let mut accumulator = DiagAccumulator::new(&*lin);
+        accumulator.accumulate(&*lin, root.view()).unwrap();
     }
 
     fn kfac(&self) {
-        let lin = self.network.linearize(&self.params, &self.x).unwrap();
-        let mut accumulator = KfacAccumulator::new(&lin).unwrap();
-        accumulator
-            .accumulate(&lin, &Loss::Categorical.root(lin.outputs()).unwrap())
-            .unwrap();
+        let lin = self.run.linearize();
+        let root = Loss::Categorical.root(lin.outputs()).unwrap();
+        let mut accumulator = KfacAccumulator::new(&*lin);
+        accumulator.accumulate(&*lin, root.view()).unwrap();
     }
 }

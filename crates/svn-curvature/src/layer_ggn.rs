@@ -169,20 +169,35 @@ fn pair_moments(a: ArrayView2<'_, f64>, delta: ArrayView2<'_, f64>) -> Array2<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
-    use ndarray::{Array2, Array3, Axis};
+    use crate::{Activation, Backend, Layer, Loss, Sequential};
+    use ndarray::{Array, Dimension, IntoDimension};
     use svn_linalg::LinearOperator as _;
-    use tch::Device;
 
-    fn waves(shape: &[i64], frequency: f64) -> Tensor {
-        let count = shape.iter().product::<i64>();
-        (Tensor::arange(count, (Kind::Double, Device::Cpu)) * frequency)
-            .sin()
-            .view(shape)
+    fn waves<D: IntoDimension>(shape: D, frequency: f64) -> Array<f64, D::Dim> {
+        let shape = shape.into_dimension();
+        let values = (0..shape.size()).map(|i| (i as f64 * frequency).sin());
+        Array::from_shape_vec(shape, values.collect()).unwrap()
     }
 
-    /// A small LeNet: two convolutions, pooling, two dense layers, with and without a last bias.
-    fn network(bias: bool) -> Sequential {
+    /// Two dense layers behind an image, with and without a last bias.
+    fn perceptron(bias: bool) -> Sequential {
+        let layers = vec![
+            Layer::Flatten,
+            Layer::linear(64, 7),
+            Layer::Activation(Activation::Tanh),
+            Layer::Linear {
+                inputs: 7,
+                outputs: 4,
+                bias,
+            },
+        ];
+        Sequential::new(&[1, 8, 8], layers).unwrap()
+    }
+
+    /// A small LeNet: two convolutions, pooling, two dense layers.
+    #[cfg(feature = "torch")]
+    fn convolutions(bias: bool) -> Sequential {
+        use crate::{Conv2d, Pool2d};
         let layers = vec![
             Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).padding([1, 1])),
             Layer::Activation(Activation::Sigmoid),
@@ -201,25 +216,42 @@ mod tests {
         Sequential::new(&[1, 8, 8], layers).unwrap()
     }
 
+    fn last_layers(bias: bool) -> Vec<(Backend, Sequential)> {
+        vec![
+            (Backend::native(), perceptron(bias)),
+            #[cfg(feature = "torch")]
+            (Backend::torch(), perceptron(bias)),
+            #[cfg(feature = "torch")]
+            (Backend::torch(), convolutions(bias)),
+        ]
+    }
+
+    fn linearize(
+        (backend, network): &(Backend, Sequential),
+        particles: usize,
+        samples: usize,
+        frequency: f64,
+    ) -> Box<dyn Linearized> {
+        let params = waves((particles, network.layout().dim()), 1.7);
+        let x = waves((samples, 64), frequency);
+        let samples = backend.samples(network, x.view()).unwrap();
+        samples.linearize(network, params.view()).unwrap()
+    }
+
     /// Against the rows written out and multiplied, over two slots, one of which is written twice; sums of 40 products.
     #[test]
     fn it_is_the_product_of_the_rows_of_the_last_batches() {
-        for bias in [true, false] {
-            let network = network(bias);
-            let params = waves(&[3, network.layout().dim() as i64], 1.7);
-            let linearize = |frequency| {
-                let x = waves(&[10, 1, 8, 8], frequency);
-                network.linearize(&params, &x).unwrap().last_layer()
-            };
+        for case in [true, false].into_iter().flat_map(last_layers) {
+            let linearize = |frequency| linearize(&case, 3, 10, frequency).last_layer();
             let first = linearize(0.9);
             let d = first.dim();
-            let mut kept = LayerGgn::new(&first, 2).unwrap();
+            let mut kept = LayerGgn::new(&*first, 2).unwrap();
             let mut rows: [Array3<f64>; 2] = [(); 2].map(|()| Array3::zeros((3, 0, d)));
             for (slot, frequency) in [(0, 0.9), (1, 0.31), (0, 2.3)] {
                 let linear = linearize(frequency);
                 let root = Loss::Categorical.root(linear.outputs()).unwrap();
-                kept.write(&linear, &root, slot).unwrap();
-                rows[slot] = convert::array(&linear.rows(&root).unwrap()).unwrap();
+                kept.write(&*linear, root.view(), slot).unwrap();
+                rows[slot] = linear.rows(root.view()).unwrap();
             }
             for p in 0..3 {
                 let found = kept.curvature(0.6, 0.25).operator(p).to_dense();
@@ -238,21 +270,17 @@ mod tests {
 
     #[test]
     fn what_has_another_form_is_refused() {
-        let network = network(true);
-        let params = waves(&[1, network.layout().dim() as i64], 1.7);
-        let linear = || {
-            network
-                .linearize(&params, &waves(&[2, 1, 8, 8], 0.9))
-                .unwrap()
-        };
-        assert!(LayerGgn::new(&linear(), 1).is_none());
-        let last = linear().last_layer();
-        let mut kept = LayerGgn::new(&last, 1).unwrap();
-        let root = Loss::Categorical.root(last.outputs()).unwrap();
-        assert!(kept.write(&last, &root, 1).is_err());
-        let other = Array4::zeros((1, 10, 8, 7)).into_dyn();
-        assert!(kept.set_arrays(vec![other], &[0]).is_err());
-        let saved = kept.arrays();
-        assert!(kept.set_arrays(saved, &[0]).is_ok());
+        for case in last_layers(true) {
+            let linear = || linearize(&case, 1, 2, 0.9);
+            assert!(LayerGgn::new(&*linear(), 1).is_none());
+            let last = linear().last_layer();
+            let mut kept = LayerGgn::new(&*last, 1).unwrap();
+            let root = Loss::Categorical.root(last.outputs()).unwrap();
+            assert!(kept.write(&*last, root.view(), 1).is_err());
+            let other = Array4::zeros((1, 10, 8, 7)).into_dyn();
+            assert!(kept.set_arrays(vec![other], &[0]).is_err());
+            let saved = kept.arrays();
+            assert!(kept.set_arrays(saved, &[0]).is_ok());
+        }
     }
 }

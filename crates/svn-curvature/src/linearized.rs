@@ -99,11 +99,9 @@ pub trait Linearized: Debug + Send {
         root: ArrayView4<'_, f64>,
         mut out: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
-        let start = self.subject().start();
         self.visit_layers(root, &mut |layer, p, a, delta| {
             let block = &self.subject().blocks()[layer];
-            let part = block.range().start - start..block.range().end - start;
-            let mut out = out.slice_mut(s![p, part]);
+            let mut out = out.slice_mut(s![p, self.subject().columns(block)]);
             let squares = squared_gradients(a, delta);
             out.iter_mut().zip(&squares).for_each(|(o, s)| *o += s);
             if block.has_bias() {
@@ -239,6 +237,22 @@ pub(crate) fn check_layer_finite(
             layer: block.label.clone(),
         }),
     }
+}
+
+/// Refuses NaN and infinity in a particle's numbers, one column a parameter covered; names the first layer that has some.
+pub(crate) fn check_particle_finite(
+    quantity: &'static str,
+    subject: &Subject,
+    particle: usize,
+    values: ArrayView2<'_, f64>,
+) -> Result<()> {
+    if first_non_finite([values]).is_none() {
+        return Ok(());
+    }
+    subject.blocks().iter().try_for_each(|block| {
+        let part = values.slice(s![.., subject.columns(block)]);
+        check_layer_finite(quantity, block, particle, part)
+    })
 }
 
 /// Refuses another number of samples than there are.

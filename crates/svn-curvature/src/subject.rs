@@ -1,5 +1,6 @@
 //! Whose curvature it is: how many particles, and which layers' parameters.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::block::AffineBlock;
@@ -59,6 +60,12 @@ impl Subject {
     /// Index in the whole flat vector of the first parameter covered.
     pub(crate) fn start(&self) -> usize {
         self.blocks[self.first].weight.start
+    }
+
+    /// Where the parameters of a layer, weight and bias, lie among those covered.
+    pub(crate) fn columns(&self, block: &AffineBlock) -> Range<usize> {
+        let range = block.range();
+        range.start - self.start()..range.end - self.start()
     }
 
     /// Refuses to mix two subjects.

@@ -2,16 +2,15 @@
 
 mod common;
 
-use common::frobenius_error;
-use ndarray::{Array1, Array2, Axis};
+use common::{backends, frobenius_error};
+use ndarray::{Array1, Array2, Array4, Axis, s};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use svn_curvature::{
-    Accumulate, Activation, BatchSlots, Conv2d, DiagAccumulator, EkfacAccumulator, KfacAccumulator,
-    Layer, Linearization, Loss, Pool2d, Sequential, WrittenRows, convert,
+    Accumulate, Activation, Backend, BatchSlots, DiagAccumulator, EkfacAccumulator,
+    KfacAccumulator, Layer, Linearized, Loss, Sequential, WrittenRows,
 };
 use svn_linalg::{LinearOperator as _, ParticleOperators};
-use tch::Tensor;
 
 /// Their rounding and ours, both f64, of numbers of size one.
 const ROUNDING: f64 = 1e-11;
@@ -47,50 +46,42 @@ fn flatten(value: &serde_json::Value, into: &mut Vec<f64>) {
     }
 }
 
-fn add_in_two_batches<A: Accumulate>(
-    mut accumulator: A,
-    batches: &[(&Linearization, Tensor)],
-) -> A::Curvature {
+type Batch<'a> = (&'a dyn Linearized, Array4<f64>);
+
+fn add_in_two_batches<A: Accumulate>(mut accumulator: A, batches: &[Batch<'_>]) -> A::Curvature {
     for (lin, root) in batches {
-        accumulator.accumulate(lin, root).unwrap();
+        accumulator.accumulate(*lin, root.view()).unwrap();
     }
     accumulator.finish().unwrap()
 }
 
-fn write_two_batches(batches: &[(&Linearization, Tensor)]) -> WrittenRows {
-    let largest = batches
-        .iter()
-        .map(|(lin, root)| lin.batch() * root.size()[3] as usize);
+fn write_two_batches(batches: &[Batch<'_>]) -> WrittenRows {
+    let largest = batches.iter().map(|(lin, root)| lin.batch() * root.dim().3);
     let mut rows = WrittenRows::new(batches[0].0, batches.len(), largest.max().unwrap());
     for (slot, (lin, root)) in batches.iter().enumerate() {
-        rows.write(lin, root, slot).unwrap();
+        rows.write(*lin, root.view(), slot).unwrap();
     }
     rows
 }
 
-fn check(file: &str, network: &Sequential) {
+fn check(file: &str, network: &Sequential, backend: Backend) {
     let golden: Golden = serde_json::from_str(file).unwrap();
     assert_eq!(golden.versions["curvlinops-for-pytorch"], "3.0.1");
-    let params = Tensor::from_slice(&golden.params).unsqueeze(0);
+    let params = array(&[golden.params]);
     let mut x = Vec::new();
     flatten(&golden.x, &mut x);
-    let shape: Vec<i64> = std::iter::once(-1)
-        .chain(network.input_shape().iter().map(|&s| s as i64))
-        .collect();
-    let x = Tensor::from_slice(&x).view(shape.as_slice());
-    let outputs: Array2<f64> =
-        convert::array(&network.forward(&params, &x).unwrap().get(0)).unwrap();
-    assert!(frobenius_error(&outputs, &array(&golden.outputs)) < ROUNDING);
+    let x = Array2::from_shape_vec((x.len() / network.inputs(), network.inputs()), x).unwrap();
+    let samples = |rows: std::ops::Range<usize>| {
+        let x = x.slice(s![rows, ..]);
+        backend.samples(network, x).unwrap()
+    };
+    let outputs = samples(0..6).forward(network, params.view()).unwrap();
+    let error = frobenius_error(&outputs.index_axis(Axis(0), 0), &array(&golden.outputs));
+    assert!(error < ROUNDING, "{error:e}");
 
-    let batches = [x.narrow(0, 0, 3), x.narrow(0, 3, 3)];
-    let lins: Vec<Linearization> = batches
-        .iter()
-        .map(|x| network.linearize(&params, x).unwrap())
-        .collect();
-    let last: Vec<Linearization> = batches
-        .iter()
-        .map(|x| network.linearize(&params, x).unwrap().last_layer())
-        .collect();
+    let linearize = |rows| samples(rows).linearize(network, params.view()).unwrap();
+    let lins = [linearize(0..3), linearize(3..6)];
+    let last = [linearize(0..3).last_layer(), linearize(3..6).last_layer()];
     let columns = array(&golden.columns);
     for (name, loss) in [
         ("categorical", Loss::Categorical),
@@ -102,17 +93,16 @@ fn check(file: &str, network: &Sequential) {
         ),
     ] {
         let values = &golden.losses[name];
-        let data: Vec<(&Linearization, Tensor)> = lins
-            .iter()
-            .map(|lin| (lin, loss.root(lin.outputs()).unwrap()))
-            .collect();
-        let last: Vec<(&Linearization, Tensor)> = last
-            .iter()
-            .map(|lin| (lin, loss.root(lin.outputs()).unwrap()))
-            .collect();
+        let with_root = |lin: &dyn Linearized| loss.root(lin.outputs()).unwrap();
+        let data = lins.each_ref().map(|lin| (&**lin, with_root(&**lin)));
+        let last = last.each_ref().map(|lin| (&**lin, with_root(&**lin)));
         let assert_close = |what: &str, found: &Array2<f64>, expected: &Array2<f64>| {
             let error = frobenius_error(found, expected);
-            assert!(error < ROUNDING, "{name}, {what}: {error:e}");
+            assert!(
+                error < ROUNDING,
+                "{name}, {what}, {}: {error:e}",
+                backend.kind
+            );
         };
         let product = |curvature: &dyn ParticleOperators| {
             curvature.operator(0).apply(columns.view()).unwrap()
@@ -121,15 +111,15 @@ fn check(file: &str, network: &Sequential) {
         let full = write_two_batches(&data);
         let ggn = product(&*full.curvature(1.0, 0.0));
         assert_close("GGN (curvlinops)", &ggn, &array(&values.ggn));
-        let kfac = add_in_two_batches(KfacAccumulator::new(data[0].0).unwrap(), &data);
+        let kfac = add_in_two_batches(KfacAccumulator::new(data[0].0), &data);
         assert_close("KFAC (curvlinops)", &product(&kfac), &array(&values.kfac));
-        let ekfac = add_in_two_batches(EkfacAccumulator::new(&kfac).unwrap(), &data);
+        let ekfac = add_in_two_batches(EkfacAccumulator::new(&kfac), &data);
         assert_close(
             "EKFAC (curvlinops)",
             &product(&ekfac),
             &array(&values.ekfac),
         );
-        let diag = add_in_two_batches(DiagAccumulator::new(data[0].0).unwrap(), &data);
+        let diag = add_in_two_batches(DiagAccumulator::new(data[0].0), &data);
         let expected = Array1::from(values.diag.clone()).insert_axis(Axis(0));
         assert_close(
             "diagonal (BackPACK)",
@@ -158,14 +148,16 @@ fn mlp_equals_curvlinops_backpack_and_laplace_torch() {
         Layer::relu(),
         Layer::linear(4, 3),
     ];
-    check(
-        include_str!("golden/mlp.json"),
-        &Sequential::new(&[3], layers).unwrap(),
-    );
+    let network = Sequential::new(&[3], layers).unwrap();
+    for backend in backends() {
+        check(include_str!("golden/mlp.json"), &network, backend);
+    }
 }
 
+#[cfg(feature = "torch")]
 #[test]
 fn conv_net_equals_curvlinops_backpack_and_laplace_torch() {
+    use svn_curvature::{Conv2d, Pool2d};
     let layers = vec![
         Layer::Conv2d(Conv2d::new(1, 2, [3, 3]).padding([1, 1])),
         Layer::relu(),
@@ -175,8 +167,6 @@ fn conv_net_equals_curvlinops_backpack_and_laplace_torch() {
         Layer::Flatten,
         Layer::linear(6, 3),
     ];
-    check(
-        include_str!("golden/conv.json"),
-        &Sequential::new(&[1, 7, 6], layers).unwrap(),
-    );
+    let network = Sequential::new(&[1, 7, 6], layers).unwrap();
+    check(include_str!("golden/conv.json"), &network, Backend::torch());
 }

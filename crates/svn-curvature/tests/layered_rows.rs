@@ -1,28 +1,28 @@
 //! Rows kept by layer against the same rows written out.
 
-use ndarray::{Array2, Array3, Axis, s};
-use svn_curvature::{
-    Activation, BatchSlots, Conv2d, Layer, LayeredRows, Linearization, Sequential, convert,
-};
+mod common;
+
+use common::backends;
+use ndarray::{Array, Array2, Array4, Axis, Dimension, IntoDimension, s};
+use svn_curvature::{Activation, Backend, BatchSlots, Layer, LayeredRows, Linearized, Sequential};
 use svn_linalg::ParticleRows;
-use tch::{Device, Kind, Tensor};
 
 const PARTICLES: usize = 3;
 const SAMPLES: usize = 4;
 const COLUMNS: usize = 2;
 
 /// Numbers without a pattern, from the sine of a fast phase.
-fn numbers(size: &[i64], phase: f64) -> Tensor {
-    let count: i64 = size.iter().product();
-    let index = Tensor::arange(count, (Kind::Double, Device::Cpu));
-    (index * 12.9898 + phase).sin().view(size)
+fn numbers<D: IntoDimension>(size: D, phase: f64) -> Array<f64, D::Dim> {
+    let size = size.into_dimension();
+    let values = (0..size.size()).map(|i| (i as f64 * 12.9898 + phase).sin());
+    Array::from_shape_vec(size, values.collect()).unwrap()
 }
 
-fn linearization(bias: bool) -> Linearization {
-    linearization_of(SAMPLES, bias)
+fn linearization(backend: Backend, bias: bool) -> Box<dyn Linearized> {
+    linearization_of(backend, SAMPLES, bias)
 }
 
-fn linearization_of(samples: usize, bias: bool) -> Linearization {
+fn linearization_of(backend: Backend, samples: usize, bias: bool) -> Box<dyn Linearized> {
     let linear = |inputs, outputs| Layer::Linear {
         inputs,
         outputs,
@@ -34,18 +34,23 @@ fn linearization_of(samples: usize, bias: bool) -> Linearization {
         linear(5, 2),
     ];
     let network = Sequential::new(&[3], layers).unwrap();
-    let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
-    network
-        .linearize(&params, &numbers(&[samples as i64, 3], 1.7))
-        .unwrap()
+    let params = numbers((PARTICLES, network.layout().dim()), 0.3);
+    let x = numbers((samples, 3), 1.7);
+    let samples = backend.samples(&network, x.view()).unwrap();
+    samples.linearize(&network, params.view()).unwrap()
 }
 
-fn root() -> Tensor {
+fn root() -> Array4<f64> {
     root_of(SAMPLES)
 }
 
-fn root_of(samples: usize) -> Tensor {
-    numbers(&[PARTICLES as i64, samples as i64, 2, COLUMNS as i64], 2.9)
+fn root_of(samples: usize) -> Array4<f64> {
+    numbers((PARTICLES, samples, 2, COLUMNS), 2.9)
+}
+
+fn backends_and_biases() -> impl Iterator<Item = (Backend, bool)> {
+    let with = |backend| [(backend, true), (backend, false)];
+    backends().into_iter().flat_map(with)
 }
 
 /// Each number is a sum of at most a hundred products of numbers of order one.
@@ -70,13 +75,13 @@ fn cross_gram(rows: &LayeredRows, p: usize, q: usize) -> Array2<f64> {
 
 #[test]
 fn products_and_gram_are_those_of_the_rows_written_out() {
-    for bias in [true, false] {
-        let linear = linearization(bias);
-        let explicit: Array3<f64> = convert::array(&linear.rows(&root()).unwrap()).unwrap();
-        let mut rows = LayeredRows::new(&linear, 2, 10).unwrap();
-        rows.write(&linear, &root(), 1).unwrap();
-        let x: Array2<f64> = convert::array(&numbers(&[2, linear.dim() as i64], 0.9)).unwrap();
-        let z: Array2<f64> = convert::array(&numbers(&[2, 20], 1.1)).unwrap();
+    for (backend, bias) in backends_and_biases() {
+        let linear = linearization(backend, bias);
+        let explicit = linear.rows(root().view()).unwrap();
+        let mut rows = LayeredRows::new(&*linear, 2, 10).unwrap();
+        rows.write(&*linear, root().view(), 1).unwrap();
+        let x = numbers((2, linear.dim()), 0.9);
+        let z = numbers((2, 20), 1.1);
         let written: Vec<Array2<f64>> = explicit
             .outer_iter()
             .map(|explicit| {
@@ -115,39 +120,35 @@ fn products_and_gram_are_those_of_the_rows_written_out() {
 
 #[test]
 fn a_slot_is_replaced_and_the_rest_kept() {
-    let linear = linearization(true);
-    let mut rows = LayeredRows::new(&linear, 2, SAMPLES * COLUMNS).unwrap();
-    let (first, second) = (
-        0..SAMPLES * COLUMNS,
-        SAMPLES * COLUMNS..2 * SAMPLES * COLUMNS,
-    );
-    rows.write(&linear, &root(), 0).unwrap();
-    rows.write(&linear, &(root() * 2.0), 1).unwrap();
-    let one: Array2<f64> = gram(&rows, 1)
-        .slice(s![first.clone(), first.clone()])
-        .to_owned();
-    assert_close(
-        &gram(&rows, 1).slice(s![second.clone(), second]).to_owned(),
-        &(&one * 4.0),
-    );
-    rows.write(&linear, &(root() * 3.0), 0).unwrap();
-    assert_close(
-        &gram(&rows, 1).slice(s![first.clone(), first]).to_owned(),
-        &(&one * 9.0),
-    );
+    for backend in backends() {
+        let linear = linearization(backend, true);
+        let count = SAMPLES * COLUMNS;
+        let mut rows = LayeredRows::new(&*linear, 2, count).unwrap();
+        let block = |rows: &LayeredRows, slot: usize| {
+            let range = slot * count..(slot + 1) * count;
+            gram(rows, 1).slice(s![range.clone(), range]).to_owned()
+        };
+        rows.write(&*linear, root().view(), 0).unwrap();
+        rows.write(&*linear, (root() * 2.0).view(), 1).unwrap();
+        let one = block(&rows, 0);
+        assert_close(&block(&rows, 1), &(&one * 4.0));
+        rows.write(&*linear, (root() * 3.0).view(), 0).unwrap();
+        assert_close(&block(&rows, 0), &(&one * 9.0));
+        assert_close(&block(&rows, 1), &(&one * 4.0));
+    }
 }
 
 /// Inner products are made 32 rows at a time: three slots of 80 rows, rewritten in turn, one of them only in part.
 #[test]
 fn slots_of_many_rows_have_the_gram_matrix_of_the_rows_written_out() {
-    for bias in [true, false] {
+    for (backend, bias) in backends_and_biases() {
         let mut rows: Option<LayeredRows> = None;
         let mut written = vec![Array2::<f64>::zeros((0, 0)); PARTICLES];
         for (slot, samples) in [(0, 40), (2, 40), (1, 40), (2, 23)] {
-            let (linear, root) = (linearization_of(samples, bias), root_of(samples));
-            let kept = rows.get_or_insert_with(|| LayeredRows::new(&linear, 3, 80).unwrap());
-            kept.write(&linear, &root, slot).unwrap();
-            let explicit: Array3<f64> = convert::array(&linear.rows(&root).unwrap()).unwrap();
+            let (linear, root) = (linearization_of(backend, samples, bias), root_of(samples));
+            let kept = rows.get_or_insert_with(|| LayeredRows::new(&*linear, 3, 80).unwrap());
+            kept.write(&*linear, root.view(), slot).unwrap();
+            let explicit = linear.rows(root.view()).unwrap();
             for (p, (written, explicit)) in
                 written.iter_mut().zip(explicit.outer_iter()).enumerate()
             {
@@ -165,27 +166,29 @@ fn slots_of_many_rows_have_the_gram_matrix_of_the_rows_written_out() {
     }
 }
 
+#[cfg(feature = "torch")]
 #[test]
 fn convolutions_have_no_such_form() {
     let layers = vec![
-        Layer::Conv2d(Conv2d::new(1, 2, [2, 2])),
+        Layer::Conv2d(svn_curvature::Conv2d::new(1, 2, [2, 2])),
         Layer::Flatten,
         Layer::linear(8, 2),
     ];
     let network = Sequential::new(&[1, 3, 3], layers).unwrap();
-    let params = numbers(&[PARTICLES as i64, network.layout().dim() as i64], 0.3);
-    let linear = network
-        .linearize(&params, &numbers(&[SAMPLES as i64, 1, 3, 3], 1.7))
-        .unwrap();
-    assert!(LayeredRows::new(&linear, 1, 4).is_none());
+    let params = numbers((PARTICLES, network.layout().dim()), 0.3);
+    let x = numbers((SAMPLES, 9), 1.7);
+    let samples = Backend::default().samples(&network, x.view()).unwrap();
+    let linear = samples.linearize(&network, params.view()).unwrap();
+    assert!(LayeredRows::new(&*linear, 1, 4).is_none());
 }
 
 #[test]
 fn rows_that_are_not_finite_are_refused() {
-    let linear = linearization(true);
-    let mut rows = LayeredRows::new(&linear, 1, SAMPLES * COLUMNS).unwrap();
-    let error = rows
-        .write(&linear, &(root() * f64::INFINITY), 0)
-        .unwrap_err();
-    assert!(error.to_string().contains("not finite"), "{error}");
+    for backend in backends() {
+        let linear = linearization(backend, true);
+        let mut rows = LayeredRows::new(&*linear, 1, SAMPLES * COLUMNS).unwrap();
+        let root = root() * f64::INFINITY;
+        let error = rows.write(&*linear, root.view(), 0).unwrap_err();
+        assert!(error.to_string().contains("not finite"), "{error}");
+    }
 }

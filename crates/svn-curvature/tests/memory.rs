@@ -1,10 +1,10 @@
 //! Gradient, diagonal and Kronecker factors never hold a per-sample, per-output array of all parameters.
 
+use ndarray::{Array, Array2, Dimension, IntoDimension};
 use svn_curvature::{
-    Accumulate, Conv2d, DiagAccumulator, EkfacAccumulator, KfacAccumulator, Layer, Loss, Pool2d,
-    Sequential,
+    Accumulate, Backend, DiagAccumulator, EkfacAccumulator, KfacAccumulator, Layer, Loss,
+    Sequential, set_torch_threads,
 };
-use tch::{Device, Kind, Tensor};
 
 /// Peak resident memory of this process in bytes, where the system tells it. The only test of this binary: others in the
 /// same process would count.
@@ -14,9 +14,24 @@ fn peak() -> Option<usize> {
     Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? * 1024)
 }
 
-#[test]
-fn lenet_needs_a_fraction_of_the_per_sample_jacobian() {
-    tch::set_num_threads(1);
+const PARTICLES: usize = 2;
+const SAMPLES: usize = 64;
+const CLASSES: usize = 10;
+
+fn perceptron() -> Sequential {
+    let layers = vec![
+        Layer::linear(100, 200),
+        Layer::relu(),
+        Layer::linear(200, 200),
+        Layer::relu(),
+        Layer::linear(200, CLASSES),
+    ];
+    Sequential::new(&[100], layers).unwrap()
+}
+
+#[cfg(feature = "torch")]
+fn lenet() -> Sequential {
+    use svn_curvature::{Conv2d, Pool2d};
     let layers = vec![
         Layer::Conv2d(Conv2d::new(1, 6, [5, 5]).padding([2, 2])),
         Layer::relu(),
@@ -29,41 +44,54 @@ fn lenet_needs_a_fraction_of_the_per_sample_jacobian() {
         Layer::relu(),
         Layer::linear(120, 84),
         Layer::relu(),
-        Layer::linear(84, 10),
+        Layer::linear(84, CLASSES),
     ];
-    let network = Sequential::new(&[1, 28, 28], layers).unwrap();
-    let (n, b, c, d) = (2, 64, 10, 61_706);
-    assert_eq!(network.layout().dim(), d);
-    let waves = |shape: &[i64], scale: f64| {
-        let count = shape.iter().product::<i64>();
-        (Tensor::arange(count, (Kind::Double, Device::Cpu)) * 12.9898)
-            .sin()
-            .view(shape)
-            * scale
-    };
-    let params = waves(&[n, d as i64], 0.1);
-    let x = waves(&[b, 1, 28, 28], 1.0);
-    let lin = network.linearize(&params, &x).unwrap();
+    Sequential::new(&[1, 28, 28], layers).unwrap()
+}
+
+fn waves<D: IntoDimension>(shape: D, scale: f64) -> Array<f64, D::Dim> {
+    let shape = shape.into_dimension();
+    let values = (0..shape.size()).map(|i| scale * (i as f64 * 12.9898).sin());
+    Array::from_shape_vec(shape, values.collect()).unwrap()
+}
+
+fn check(name: &str, backend: Backend, network: &Sequential) {
+    let d = network.layout().dim();
+    let params: Array2<f64> = waves((PARTICLES, d), 0.1);
+    let x: Array2<f64> = waves((SAMPLES, network.inputs()), 1.0);
+    let samples = backend.samples(network, x.view()).unwrap();
+    let lin = samples.linearize(network, params.view()).unwrap();
     let root = Loss::Categorical.root(lin.outputs()).unwrap();
     // The first calls load and warm the libraries.
     let _ = lin.vjp(lin.outputs()).unwrap();
     let Some(before) = peak() else { return };
 
     let _ = lin.vjp(lin.outputs()).unwrap();
-    let mut diag = DiagAccumulator::new(&lin).unwrap();
-    diag.accumulate(&lin, &root).unwrap();
-    let mut kfac = KfacAccumulator::new(&lin).unwrap();
-    kfac.accumulate(&lin, &root).unwrap();
+    let mut diag = DiagAccumulator::new(&*lin);
+    diag.accumulate(&*lin, root.view()).unwrap();
+    let mut kfac = KfacAccumulator::new(&*lin);
+    kfac.accumulate(&*lin, root.view()).unwrap();
     let kfac = kfac.finish().unwrap();
-    let mut ekfac = EkfacAccumulator::new(&kfac).unwrap();
-    ekfac.accumulate(&lin, &root).unwrap();
+    let mut ekfac = EkfacAccumulator::new(&kfac);
+    ekfac.accumulate(&*lin, root.view()).unwrap();
 
     let grown = peak().unwrap() - before;
-    let jacobian = (n * b * c) as usize * d * size_of::<f64>();
+    let jacobian = PARTICLES * SAMPLES * CLASSES * d * size_of::<f64>();
     assert!(
         grown < jacobian / 4,
-        "{} MB, the per-sample Jacobian has {} MB",
+        "{name}: {} MB, the per-sample Jacobian has {} MB",
         grown >> 20,
         jacobian >> 20
     );
+}
+
+#[test]
+fn networks_need_a_fraction_of_the_per_sample_jacobian() {
+    set_torch_threads(1);
+    check("perceptron", Backend::native(), &perceptron());
+    #[cfg(feature = "torch")]
+    {
+        check("LeNet", Backend::torch(), &lenet());
+        check("perceptron by libtorch", Backend::torch(), &perceptron());
+    }
 }

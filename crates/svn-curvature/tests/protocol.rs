@@ -2,15 +2,14 @@
 
 mod common;
 
-use common::{Case, PARTICLES, SAMPLES, cases, frobenius_error, likelihoods, normal};
-use ndarray::{Array1, Array2, Array3};
+use common::{Case, PARTICLES, SAMPLES, cases, cases_of, frobenius_error, likelihoods, normal};
+use ndarray::{Array1, Array2, Array3, Array4, ArrayView2, s};
+use std::ops::Range;
 use svn_curvature::{
     Accumulate, BatchSlots, CurvatureError, DiagAccumulator, EkfacAccumulator, KfacAccumulator,
-    KroneckerCurvature, LayerGgn, LayeredRows, Linearization, Loss, Sequential, WrittenRows,
-    convert,
+    KroneckerCurvature, LayerGgn, LayeredRows, Linearized, Loss, WrittenRows,
 };
 use svn_linalg::{LinearOperator, ParticleOperators};
-use tch::{Kind, Tensor};
 
 /// Sums in another order: a few roundings of numbers of one size.
 const ROUNDING: f64 = 1e-12;
@@ -18,7 +17,7 @@ const ROUNDING: f64 = 1e-12;
 /// A way to make accumulators of one family for a case.
 trait Family {
     type Accumulator: Accumulate;
-    fn start(&self, like: &Linearization) -> Self::Accumulator;
+    fn start(&self, like: &dyn Linearized) -> Self::Accumulator;
 }
 
 struct DiagFamily;
@@ -27,22 +26,22 @@ struct EkfacFamily(KroneckerCurvature);
 
 impl Family for DiagFamily {
     type Accumulator = DiagAccumulator;
-    fn start(&self, like: &Linearization) -> DiagAccumulator {
-        DiagAccumulator::new(like).unwrap()
+    fn start(&self, like: &dyn Linearized) -> DiagAccumulator {
+        DiagAccumulator::new(like)
     }
 }
 
 impl Family for KfacFamily {
     type Accumulator = KfacAccumulator;
-    fn start(&self, like: &Linearization) -> KfacAccumulator {
-        KfacAccumulator::new(like).unwrap()
+    fn start(&self, like: &dyn Linearized) -> KfacAccumulator {
+        KfacAccumulator::new(like)
     }
 }
 
 impl Family for EkfacFamily {
     type Accumulator = EkfacAccumulator;
-    fn start(&self, _: &Linearization) -> EkfacAccumulator {
-        EkfacAccumulator::new(&self.0).unwrap()
+    fn start(&self, _: &dyn Linearized) -> EkfacAccumulator {
+        EkfacAccumulator::new(&self.0)
     }
 }
 
@@ -53,22 +52,18 @@ struct Data<'a> {
 }
 
 impl Data<'_> {
-    fn linearize(&self, start: i64, count: i64) -> Linearization {
-        self.case
-            .network
-            .linearize(&self.case.params, &self.case.x.narrow(0, start, count))
-            .unwrap()
+    fn linearize(&self, start: usize, count: usize) -> Box<dyn Linearized> {
+        self.case.rows(start..start + count).linearize()
     }
 
-    fn add<A: Accumulate>(&self, accumulator: &mut A, start: i64, count: i64) {
+    fn add<A: Accumulate>(&self, accumulator: &mut A, start: usize, count: usize) {
         let lin = self.linearize(start, count);
-        accumulator
-            .accumulate(&lin, &self.loss.root(lin.outputs()).unwrap())
-            .unwrap();
+        let root = self.loss.root(lin.outputs()).unwrap();
+        accumulator.accumulate(&*lin, root.view()).unwrap();
     }
 
-    fn collect<F: Family>(&self, family: &F, batches: &[(i64, i64)]) -> F::Accumulator {
-        let mut accumulator = family.start(&self.linearize(0, 1));
+    fn collect<F: Family>(&self, family: &F, batches: &[(usize, usize)]) -> F::Accumulator {
+        let mut accumulator = family.start(&*self.linearize(0, 1));
         for &(start, count) in batches {
             self.add(&mut accumulator, start, count);
         }
@@ -94,7 +89,7 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     let whole = data.collect(family, &[(0, SAMPLES)]);
     assert_eq!(whole.samples(), SAMPLES as f64);
     let whole = whole.finish().unwrap();
-    assert_eq!(whole.particles(), PARTICLES as usize, "{name}");
+    assert_eq!(whole.particles(), PARTICLES, "{name}");
     assert_eq!(whole.dim(), data.case.network.layout().dim(), "{name}");
 
     // The cut into batches, and their order, make no difference.
@@ -134,7 +129,7 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
 
     // A clone has sums of its own.
     let mut clone = data.collect(family, &[(0, 1)]);
-    let original = clone.try_clone().unwrap();
+    let original = clone.clone();
     data.add(&mut clone, 1, SAMPLES - 1);
     assert_same(name, &clone.finish().unwrap(), &whole);
     assert_eq!(original.samples(), 1.0);
@@ -187,15 +182,15 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
     let mut accumulator = data.collect(family, &[(0, SAMPLES)]);
     let lin = data.linearize(0, 2);
     let root = data.loss.root(lin.outputs()).unwrap();
-    let poisoned = root.copy();
-    let _ = poisoned.get(1).get(1).get(0).fill_(f64::NAN);
-    let error = accumulator.accumulate(&lin, &poisoned).unwrap_err();
+    let mut poisoned = root.clone();
+    poisoned.slice_mut(s![1, 1, 0, ..]).fill(f64::NAN);
+    let error = accumulator.accumulate(&*lin, poisoned.view()).unwrap_err();
     assert!(
         matches!(&error, CurvatureError::NonFinite { particle: 1, .. }),
         "{name}: {error}"
     );
     let error = accumulator
-        .accumulate(&lin, &root.narrow(1, 0, 1))
+        .accumulate(&*lin, root.slice(s![.., ..1, .., ..]))
         .unwrap_err();
     assert!(
         matches!(&error, CurvatureError::Shape { what: "root", .. }),
@@ -205,14 +200,13 @@ fn check_protocol<F: Family>(name: &str, family: &F, data: &Data<'_>) {
 
     // Another network, another number of particles, other layers.
     let mut accumulator = data.collect(family, &[(0, SAMPLES)]);
-    let two = data
-        .case
-        .network
-        .linearize(&data.case.params.narrow(0, 0, 2), &data.case.x)
-        .unwrap();
-    let error = accumulator
-        .accumulate(&two, &data.loss.root(two.outputs()).unwrap())
-        .unwrap_err();
+    let two = Case {
+        params: data.case.params.slice(s![..2, ..]).to_owned(),
+        ..data.case.clone()
+    };
+    let two = two.linearize();
+    let root = data.loss.root(two.outputs()).unwrap();
+    let error = accumulator.accumulate(&*two, root.view()).unwrap_err();
     assert!(
         matches!(
             &error,
@@ -242,8 +236,8 @@ fn all_families_keep_the_protocol_on_all_architectures() {
 }
 
 /// Rows of one slot: two samples.
-fn slot_rows(root: &Tensor) -> usize {
-    2 * root.size()[3] as usize
+fn slot_rows(root: &Array4<f64>) -> usize {
+    2 * root.dim().3
 }
 
 /// What every store of single batches must do.
@@ -254,11 +248,11 @@ fn check_slots(name: &str, mut slots: Box<dyn BatchSlots>, data: &Data<'_>, last
         let root = data.loss.root(lin.outputs()).unwrap();
         (lin, root)
     };
-    let expected = |batches: &[(i64, i64)]| {
+    let expected = |batches: &[(usize, usize)]| {
         let mut sum: Vec<Array2<f64>> = Vec::new();
         for &(start, count) in batches {
             let (lin, root) = batch(start, count);
-            let rows: Array3<f64> = convert::array(&lin.rows(&root).unwrap()).unwrap();
+            let rows = lin.rows(root.view()).unwrap();
             for (p, j) in rows.outer_iter().enumerate() {
                 if sum.len() <= p {
                     sum.push(Array2::zeros((j.ncols(), j.ncols())));
@@ -268,7 +262,7 @@ fn check_slots(name: &str, mut slots: Box<dyn BatchSlots>, data: &Data<'_>, last
         }
         sum
     };
-    let check = |slots: &dyn BatchSlots, batches: &[(i64, i64)]| {
+    let check = |slots: &dyn BatchSlots, batches: &[(usize, usize)]| {
         let curvature = slots.curvature(1.5, 0.25);
         for (p, sum) in expected(batches).iter().enumerate() {
             let sum = sum * 1.5 + Array2::<f64>::eye(sum.nrows()) * 0.25;
@@ -278,7 +272,7 @@ fn check_slots(name: &str, mut slots: Box<dyn BatchSlots>, data: &Data<'_>, last
     };
     let write = |slots: &mut dyn BatchSlots, slot, (start, count)| {
         let (lin, root) = batch(start, count);
-        slots.write(&lin, &root, slot)
+        slots.write(&*lin, root.view(), slot)
     };
     write(&mut *slots, 0, (0, 2)).unwrap();
     check(&*slots, &[(0, 2)]);
@@ -314,13 +308,13 @@ fn all_stores_of_batches_keep_the_protocol() {
             let lin = data.linearize(0, 2);
             let rows = slot_rows(&loss.root(lin.outputs()).unwrap());
             let name = |store: &str| format!("{store}, {}, {likelihood}", case.name);
-            let written = WrittenRows::new(&lin, 2, rows);
+            let written = WrittenRows::new(&*lin, 2, rows);
             check_slots(&name("written"), Box::new(written), &data, false);
-            if let Some(layered) = LayeredRows::new(&lin, 2, rows) {
+            if let Some(layered) = LayeredRows::new(&*lin, 2, rows) {
                 check_slots(&name("layered"), Box::new(layered), &data, false);
             }
             let last = lin.last_layer();
-            if let Some(matrix) = LayerGgn::new(&last, 2) {
+            if let Some(matrix) = LayerGgn::new(&*last, 2) {
                 check_slots(&name("matrix"), Box::new(matrix), &data, true);
             }
         }
@@ -330,167 +324,192 @@ fn all_stores_of_batches_keep_the_protocol() {
 #[test]
 fn renewed_eigenbases_keep_what_is_known_of_the_past_on_their_diagonal() {
     let (_, loss, outputs, _) = likelihoods().swap_remove(2);
-    let case = cases(outputs).swap_remove(2);
-    let data = Data { case: &case, loss };
-    let past = data.collect(&KfacFamily, &[(0, 2)]);
-    let bases = data.collect(&KfacFamily, &[(0, SAMPLES)]).finish().unwrap();
-    let kept = EkfacAccumulator::with_past(&bases, &past).unwrap();
-    assert_eq!(kept.samples(), 2.0);
-    let kept = kept.finish().unwrap();
-    let product = past.finish().unwrap();
-    for p in 0..PARTICLES as usize {
-        // Projecting on the diagonal in an orthogonal basis keeps the trace, and is the nearest such matrix.
-        let (kept, product) = (kept.operator(p).to_dense(), product.operator(p).to_dense());
-        let trace = product.diag().sum();
-        assert!((kept.diag().sum() / trace - 1.0).abs() < ROUNDING);
-        let inner: f64 = kept.iter().zip(&product).map(|(a, b)| a * b).sum();
-        let square: f64 = kept.iter().map(|a| a * a).sum();
-        assert!((inner / square - 1.0).abs() < ROUNDING, "{inner} {square}");
+    for case in cases_of("relu mlp", outputs) {
+        let data = Data { case: &case, loss };
+        let past = data.collect(&KfacFamily, &[(0, 2)]);
+        let bases = data.collect(&KfacFamily, &[(0, SAMPLES)]).finish().unwrap();
+        let kept = EkfacAccumulator::with_past(&bases, &past).unwrap();
+        assert_eq!(kept.samples(), 2.0);
+        let kept = kept.finish().unwrap();
+        let product = past.finish().unwrap();
+        for p in 0..PARTICLES {
+            // Projecting on the diagonal in an orthogonal basis keeps the trace, and is the nearest such matrix.
+            let (kept, product) = (kept.operator(p).to_dense(), product.operator(p).to_dense());
+            let trace = product.diag().sum();
+            assert!((kept.diag().sum() / trace - 1.0).abs() < ROUNDING);
+            let inner: f64 = kept.iter().zip(&product).map(|(a, b)| a * b).sum();
+            let square: f64 = kept.iter().map(|a| a * a).sum();
+            assert!((inner / square - 1.0).abs() < ROUNDING, "{inner} {square}");
+        }
+        // In its own bases the past is the product itself, and without a past there is nothing.
+        let own = data.collect(&KfacFamily, &[(0, 2)]);
+        let bases = own.clone().finish().unwrap();
+        let same = EkfacAccumulator::with_past(&bases, &own).unwrap().finish();
+        assert_same("own bases", &same.unwrap(), &bases);
+        let nothing = data.collect(&KfacFamily, &[]);
+        let empty = EkfacAccumulator::with_past(&bases, &nothing).unwrap();
+        assert_eq!(empty.samples(), 0.0);
     }
-    // In its own bases the past is the product itself, and without a past there is nothing.
-    let own = data.collect(&KfacFamily, &[(0, 2)]);
-    let bases = own.try_clone().unwrap().finish().unwrap();
-    let same = EkfacAccumulator::with_past(&bases, &own).unwrap().finish();
-    assert_same("own bases", &same.unwrap(), &bases);
-    let nothing = data.collect(&KfacFamily, &[]);
-    let empty = EkfacAccumulator::with_past(&bases, &nothing).unwrap();
-    assert_eq!(empty.samples(), 0.0);
 }
 
 #[test]
 fn an_exponential_average_weighs_recent_batches_more() {
     let (_, loss, outputs, _) = likelihoods().swap_remove(0);
-    let case = cases(outputs).swap_remove(2);
-    let data = Data { case: &case, loss };
-    let mut average = DiagAccumulator::new(&data.linearize(0, 1)).unwrap();
-    for sample in 0..SAMPLES {
-        average.decay(0.5).unwrap();
-        data.add(&mut average, sample, 1);
-    }
-    let average = average.finish_for(1.0).unwrap();
-    let weights = [1.0 / 15.0, 2.0 / 15.0, 4.0 / 15.0, 8.0 / 15.0];
-    let mut expected = Array1::zeros(average.dim());
-    for (sample, weight) in (0..SAMPLES).zip(weights) {
-        let one = data.collect(&DiagFamily, &[(sample, 1)]).finish().unwrap();
-        expected += &(one.diagonal(1) * weight);
-    }
-    for (a, b) in average.diagonal(1).iter().zip(&expected) {
-        assert!((a - b).abs() < ROUNDING * b.abs().max(1.0));
+    for case in cases_of("relu mlp", outputs) {
+        let data = Data { case: &case, loss };
+        let mut average = DiagAccumulator::new(&*data.linearize(0, 1));
+        for sample in 0..SAMPLES {
+            average.decay(0.5).unwrap();
+            data.add(&mut average, sample, 1);
+        }
+        let average = average.finish_for(1.0).unwrap();
+        let weights = [1.0 / 15.0, 2.0 / 15.0, 4.0 / 15.0, 8.0 / 15.0];
+        let mut expected = Array1::zeros(average.dim());
+        for (sample, weight) in (0..SAMPLES).zip(weights) {
+            let one = data.collect(&DiagFamily, &[(sample, 1)]).finish().unwrap();
+            expected += &(one.diagonal(1) * weight);
+        }
+        for (a, b) in average.diagonal(1).iter().zip(&expected) {
+            assert!((a - b).abs() < ROUNDING * b.abs().max(1.0));
+        }
     }
 }
 
 #[test]
 fn eigenvalue_corrections_of_different_bases_do_not_merge() {
     let (_, loss, outputs, _) = likelihoods().swap_remove(0);
-    let case = cases(outputs).swap_remove(2);
-    let data = Data { case: &case, loss };
-    let kfac = |count| data.collect(&KfacFamily, &[(0, count)]).finish().unwrap();
-    let one = kfac(2);
-    let mut accumulator = data.collect(&EkfacFamily(one.clone()), &[(0, 1)]);
-    accumulator
-        .merge(data.collect(&EkfacFamily(one), &[(1, 1)]))
-        .unwrap();
-    let error = accumulator
-        .merge(data.collect(&EkfacFamily(kfac(3)), &[(1, 1)]))
-        .unwrap_err();
-    assert!(matches!(error, CurvatureError::OtherEigenbases), "{error}");
-    assert_eq!(accumulator.samples(), 2.0);
+    for case in cases_of("relu mlp", outputs) {
+        let data = Data { case: &case, loss };
+        let kfac = |count| data.collect(&KfacFamily, &[(0, count)]).finish().unwrap();
+        let one = kfac(2);
+        let mut accumulator = data.collect(&EkfacFamily(one.clone()), &[(0, 1)]);
+        let more = data.collect(&EkfacFamily(one), &[(1, 1)]);
+        accumulator.merge(more).unwrap();
+        let other = data.collect(&EkfacFamily(kfac(3)), &[(1, 1)]);
+        let error = accumulator.merge(other).unwrap_err();
+        assert!(matches!(error, CurvatureError::OtherEigenbases), "{error}");
+        assert_eq!(accumulator.samples(), 2.0);
+    }
 }
 
-fn mlp() -> (Sequential, Tensor, Tensor) {
-    let Case {
-        network, params, x, ..
-    } = cases(3).swap_remove(2);
-    (network, params, x)
+fn forward(
+    case: &Case,
+    params: ArrayView2<'_, f64>,
+    x: ArrayView2<'_, f64>,
+) -> Result<Array3<f64>, CurvatureError> {
+    case.backend
+        .samples(&case.network, x)?
+        .forward(&case.network, params)
 }
 
 #[test]
 fn bad_parameters_and_inputs_are_named_before_anything_is_computed() {
-    let (network, params, x) = mlp();
-    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let bad = params.copy();
-        let _ = bad.get(1).narrow(0, 32, 1).fill_(value);
-        let error = network.linearize(&bad, &x).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "parameter of particle 1 not finite at layer 2 (Linear)"
-        );
-        let bad = x.copy();
-        let _ = bad.get(2).narrow(0, 1, 1).fill_(value);
-        let error = network.forward(&params, &bad).unwrap_err();
-        assert_eq!(error.to_string(), "input row 2 of the batch is not finite");
+    for case in cases_of("relu mlp", 3) {
+        let (params, x) = (&case.params, &case.x);
+        for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut bad = params.clone();
+            bad[[1, 32]] = value;
+            let error = case
+                .samples()
+                .linearize(&case.network, bad.view())
+                .unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "parameter of particle 1 not finite at layer 2 (Linear)"
+            );
+            let mut bad = x.clone();
+            bad[[2, 1]] = value;
+            let error = forward(&case, params.view(), bad.view()).unwrap_err();
+            assert_eq!(error.to_string(), "input row 2 of the batch is not finite");
+        }
+        // Finite, but too large for the layer's outputs.
+        let mut bad = params.clone();
+        bad.slice_mut(s![2, ..24]).fill(1e300);
+        let large = Case {
+            x: x * 1e20,
+            ..case.clone()
+        };
+        let forward = forward(&case, bad.view(), large.x.view()).unwrap_err();
+        let linearize = large
+            .samples()
+            .linearize(&case.network, bad.view())
+            .unwrap_err();
+        for error in [forward, linearize] {
+            assert_eq!(
+                error.to_string(),
+                "output of particle 2 not finite at layer 0 (Linear)"
+            );
+        }
     }
-    // Finite, but too large for the layer's outputs.
-    let bad = params.copy();
-    let _ = bad.get(2).narrow(0, 0, 24).fill_(1e300);
-    let error = network.forward(&bad, &(x * 1e20)).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "output of particle 2 not finite at layer 0 (Linear)"
-    );
 }
 
 #[test]
 fn huge_but_finite_numbers_pass_though_their_sum_overflows() {
-    let (network, params, x) = mlp();
-    let huge = x.zeros_like() + 1e308;
-    let zero = params.zeros_like();
-    assert!(network.forward(&zero, &huge).is_ok());
-    let lin = network.linearize(&zero, &huge).unwrap();
-    assert!(lin.vjp(&lin.outputs().zeros_like()).is_ok());
+    for case in cases_of("relu mlp", 3) {
+        let huge = Case {
+            x: Array2::from_elem(case.x.raw_dim(), 1e308),
+            params: Array2::zeros(case.params.raw_dim()),
+            ..case
+        };
+        assert!(forward(&huge, huge.params.view(), huge.x.view()).is_ok());
+        let lin = huge.linearize();
+        let zeros = Array3::zeros(lin.outputs().raw_dim());
+        assert!(lin.vjp(zeros.view()).is_ok());
+    }
 }
 
 #[test]
-fn wrong_shapes_name_both_and_wrong_kinds_are_not_converted() {
-    let (network, params, x) = mlp();
-    let message = |result: Result<Tensor, CurvatureError>| result.unwrap_err().to_string();
-    assert_eq!(
-        message(network.forward(&params.narrow(1, 0, 50), &x)),
-        "params must have shape particles × parameters = [N ≥ 1, 51], found [3, 50]"
-    );
-    assert_eq!(
-        message(network.forward(&params, &x.narrow(1, 0, 3))),
-        "x must have shape rows ≥ 1 × sample shape = [4, 4], found [4, 3]"
-    );
-    assert!(network.forward(&params.narrow(0, 0, 0), &x).is_err());
-    assert!(network.forward(&params, &x.narrow(0, 0, 0)).is_err());
-    assert_eq!(
-        message(network.forward(&params, &x.to_kind(Kind::Float))),
-        "x must be of kind Double like the parameters, found Float"
-    );
-    assert_eq!(
-        message(network.forward(&params.to_kind(Kind::Int64), &x)),
-        "params must be of kind Double or Float, found Int64"
-    );
-    let lin = network.linearize(&params, &x).unwrap();
-    assert_eq!(
-        message(lin.vjp(&normal(&[3, 4, 2], 1.0, 1))),
-        "r must have shape particles × samples × outputs = [3, 4, 3], found [3, 4, 2]"
-    );
-    assert_eq!(
-        message(lin.rows(&normal(&[3, 4, 2, 1], 1.0, 1))),
-        "root must have shape particles × samples × outputs × columns = [3, 4, 3, 1], found [3, 4, 2, 1]"
-    );
-    let mut out = ndarray::Array3::zeros((3, 4, 50));
-    let error = lin
-        .rows_into(&normal(&[3, 4, 3, 1], 1.0, 1), out.view_mut())
-        .unwrap_err()
-        .to_string();
-    assert_eq!(
-        error,
-        "out must have shape particles × (samples · columns) × parameters = [3, 4, 51], found [3, 4, 50]"
-    );
+fn wrong_shapes_name_both() {
+    for case in cases_of("relu mlp", 3) {
+        let (params, x) = (&case.params, &case.x);
+        let message = |params, x| forward(&case, params, x).unwrap_err().to_string();
+        let part = |rows: Range<usize>, columns: Range<usize>| s![rows, columns];
+        assert_eq!(
+            message(params.slice(part(0..3, 0..50)), x.view()),
+            "particles must have shape particles × parameters = [N ≥ 1, 51], found [3, 50]"
+        );
+        assert_eq!(
+            message(params.view(), x.slice(part(0..4, 0..3))),
+            "x must have shape rows ≥ 1 × values of a sample = [1.., 4], found [4, 3]"
+        );
+        assert!(message(params.slice(part(0..0, 0..51)), x.view()).contains("[0, 51]"));
+        assert!(message(params.view(), x.slice(part(0..0, 0..4))).contains("[0, 4]"));
+        let lin = case.linearize();
+        assert_eq!(
+            lin.vjp(normal((3, 4, 2), 1.0, 1).view())
+                .unwrap_err()
+                .to_string(),
+            "r must have shape particles × samples × outputs = [3, 4, 3], found [3, 4, 2]"
+        );
+        assert_eq!(
+            lin.rows(normal((3, 4, 2, 1), 1.0, 1).view())
+                .unwrap_err()
+                .to_string(),
+            "root must have shape particles × samples × outputs × columns = [3, 4, 3, 1], found [3, 4, 2, 1]"
+        );
+        let (root, mut out) = (normal((3, 4, 3, 1), 1.0, 1), Array3::zeros((3, 4, 50)));
+        assert_eq!(
+            lin.rows_into(root.view(), out.view_mut())
+                .unwrap_err()
+                .to_string(),
+            "out must have shape particles × (samples · columns) × parameters = [3, 4, 51], found [3, 4, 50]"
+        );
+    }
 }
 
 #[test]
 fn gradients_that_overflow_are_named() {
-    let (network, params, x) = mlp();
-    let lin = network.linearize(&params, &(x * 1e10)).unwrap();
-    let r = lin.outputs().zeros_like();
-    let _ = r.get(1).fill_(1e305);
-    let error = lin.vjp(&r).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "gradient of particle 1 not finite at layer 0 (Linear)"
-    );
+    for case in cases_of("relu mlp", 3) {
+        let lin = Case {
+            x: &case.x * 1e10,
+            ..case
+        }
+        .linearize();
+        let mut r = Array3::zeros(lin.outputs().raw_dim());
+        r.slice_mut(s![1, .., ..]).fill(1e305);
+        assert_eq!(
+            lin.vjp(r.view()).unwrap_err().to_string(),
+            "gradient of particle 1 not finite at layer 0 (Linear)"
+        );
+    }
 }

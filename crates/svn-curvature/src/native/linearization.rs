@@ -14,7 +14,7 @@ use super::samples::culprit;
 use crate::block::AffineBlock;
 use crate::error::check_shape;
 use crate::finite::first_non_finite;
-use crate::linearized::{LayerVisitor, check_first_samples, check_layer_finite};
+use crate::linearized::{LayerVisitor, check_first_samples, check_particle_finite};
 use crate::subject::Subject;
 use crate::{Linearized, Result, Sequential};
 
@@ -112,15 +112,6 @@ impl<T: Number> NativeLinearization<T> {
     fn work(&self, columns: usize) -> usize {
         2 * self.subject.dim() * self.outputs.dim().1 * columns * self.subject.particles
     }
-
-    /// The layer's columns among those covered: weight and bias.
-    fn columns(&self, layer: usize) -> (&AffineBlock, std::ops::Range<usize>) {
-        let (block, start) = (&self.subject.blocks()[layer], self.subject.start());
-        (
-            block,
-            block.range().start - start..block.range().end - start,
-        )
-    }
 }
 
 impl<T: Number> Linearized for NativeLinearization<T> {
@@ -172,9 +163,9 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         parallel::for_each(rows, self.work(1), |p, mut out| {
             let r = r.index_axis(Axis(0), p).insert_axis(Axis(2));
             self.pull_back(p, self.cotangents(r), |layer, a, delta| {
-                let (block, columns) = self.columns(layer);
-                let mut part = out.slice_mut(s![columns]);
-                let (weight, mut bias) = part.view_mut().split_at(Axis(0), block.weight.len());
+                let block = &self.subject.blocks()[layer];
+                let part = out.slice_mut(s![self.subject.columns(block)]);
+                let (weight, mut bias) = part.split_at(Axis(0), block.weight.len());
                 let shape = (block.outputs, block.fan_in);
                 if let Ok(weight) = weight.into_shape_with_order(shape) {
                     T::fill(weight, |weight| {
@@ -184,8 +175,10 @@ impl<T: Number> Linearized for NativeLinearization<T> {
                 for (out, delta) in bias.iter_mut().zip(delta.outer_iter()) {
                     *out = delta.iter().fold(T::zero(), |sum, d| sum + *d).to_f64();
                 }
-                check_layer_finite("gradient", block, p, part.view().insert_axis(Axis(0)))
-            })
+                Ok(())
+            })?;
+            let out = out.view().insert_axis(Axis(0));
+            check_particle_finite("gradient", &self.subject, p, out)
         })
     }
 
@@ -198,7 +191,7 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         parallel::for_each(parts, self.work(columns), |p, mut out| {
             let root = self.cotangents(root.index_axis(Axis(0), p));
             self.pull_back(p, root, |layer, a, delta| {
-                let (block, range) = self.columns(layer);
+                let range = self.subject.columns(&self.subject.blocks()[layer]);
                 for (row, mut out) in out.outer_iter_mut().enumerate() {
                     let (a, delta) = (a.row(row / columns), delta.column(row));
                     let mut values = out.slice_mut(s![range.clone()]).into_iter();
@@ -213,8 +206,9 @@ impl<T: Number> Linearized for NativeLinearization<T> {
                         *out = delta.to_f64();
                     }
                 }
-                check_layer_finite("gradient", block, p, out.slice(s![.., range]))
-            })
+                Ok(())
+            })?;
+            check_particle_finite("gradient", &self.subject, p, out.view())
         })
     }
 

@@ -26,7 +26,7 @@ pub(super) fn tensor<D: Dimension>(
 /// The values of a floating-point tensor on any device as an f64 array of dimension `D`.
 ///
 /// # Errors
-/// Another number of dimensions; a tensor that is not of floating-point kind.
+/// Another number of dimensions.
 pub(super) fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
     let shape: Vec<usize> = tensor.size().iter().map(|&s| s as usize).collect();
     let values = values(tensor)?;
@@ -45,7 +45,7 @@ pub(super) fn array<D: Dimension>(tensor: &Tensor) -> Result<Array<f64, D>> {
 /// Copies a floating-point tensor on any device into an f64 array of the same shape.
 ///
 /// # Errors
-/// Another shape; a tensor that is not of floating-point kind.
+/// Another shape.
 pub(super) fn copy_into<D: Dimension>(
     tensor: &Tensor,
     mut out: ArrayViewMut<'_, f64, D>,
@@ -94,4 +94,88 @@ fn values(tensor: &Tensor) -> Result<Vec<f64>> {
     let mut values = vec![0.0; tensor.numel()];
     tensor.f_copy_data(&mut values, tensor.numel())?;
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2, Array3, Axis, Ix1, Ix3, array, s};
+
+    use super::*;
+
+    fn double<D: Dimension>(array: ArrayView<'_, f64, D>) -> Tensor {
+        tensor(array, Kind::Double, Device::Cpu).unwrap()
+    }
+
+    fn numbers() -> Array3<f64> {
+        Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (100 * i + 10 * j + k) as f64)
+    }
+
+    #[test]
+    fn every_layout_goes_there_and_back() {
+        let a = numbers();
+        let mut reversed = a.view();
+        reversed.invert_axis(Axis(1));
+        for view in [
+            a.view(),
+            a.view().reversed_axes(),
+            a.slice(s![.., ..;2, 1..3]),
+            reversed,
+        ] {
+            let tensor = double(view);
+            let shape: Vec<i64> = view.shape().iter().map(|&s| s as i64).collect();
+            assert_eq!(tensor.size(), shape);
+            let back: Array3<f64> = super::array(&tensor).unwrap();
+            assert_eq!(back, view);
+        }
+        // Tensors that are views themselves.
+        let transposed: Array3<f64> = super::array(&double(a.view()).permute([2, 0, 1])).unwrap();
+        assert_eq!(transposed, a.view().permuted_axes([2, 0, 1]));
+        let empty: Array2<f64> =
+            super::array(&double(Array2::<f64>::zeros((0, 3)).view())).unwrap();
+        assert_eq!(empty.dim(), (0, 3));
+    }
+
+    #[test]
+    fn copies_into_every_layout_leave_the_rest_alone() {
+        let a = numbers();
+        let tensor = double(a.view());
+        let mut ring = Array3::from_elem((2, 9, 4), -1.0);
+        copy_into(&tensor, ring.slice_mut(s![.., 3..6, ..])).unwrap();
+        assert_eq!(ring.slice(s![.., 3..6, ..]), a);
+        assert_eq!(ring.iter().filter(|&&v| v == -1.0).count(), 2 * 6 * 4);
+        let mut reversed = Array3::zeros((2, 3, 4));
+        let mut view = reversed.view_mut();
+        view.invert_axis(Axis(2));
+        copy_into(&tensor, view).unwrap();
+        assert_eq!(reversed.slice(s![.., .., ..;-1]), a);
+        let mut single = Array1::zeros(2);
+        copy_into(&Tensor::from_slice(&[0.5f32, 0.25]), single.view_mut()).unwrap();
+        assert_eq!(single, array![0.5, 0.25]);
+    }
+
+    #[test]
+    fn single_precision_is_asked_for() {
+        let single = tensor(array![0.1].view(), Kind::Float, Device::Cpu).unwrap();
+        assert_eq!(single.kind(), Kind::Float);
+        assert_eq!(
+            super::array::<Ix1>(&single).unwrap(),
+            array![f64::from(0.1f32)]
+        );
+    }
+
+    #[test]
+    fn wrong_shapes_name_both() {
+        let tensor = double(numbers().view());
+        let error = super::array::<Ix1>(&tensor).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tensor must have shape with 1 dimensions, found [2, 3, 4]"
+        );
+        let error = copy_into(&tensor, Array3::zeros((2, 4, 3)).view_mut()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "tensor must have shape that of the array = [2, 4, 3], found [2, 3, 4]"
+        );
+        assert!(super::array::<Ix3>(&tensor).is_ok());
+    }
 }

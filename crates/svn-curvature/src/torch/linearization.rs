@@ -2,17 +2,19 @@
 //! between. A product with `k` columns pulls `k` cotangents per sample back through the layers, by hand, all particles
 //! and samples at once.
 
-use ndarray::{Array3, ArrayView3, ArrayView4, ArrayViewMut2, ArrayViewMut3, Axis, s};
+use ndarray::{Array2, Array3, ArrayView3, ArrayView4, ArrayViewMut2, ArrayViewMut3, Axis, s};
 use tch::{Device, Kind, Tensor};
 
 use super::affine::Input;
 use super::convert;
-use super::finite::{all_finite, check_layer_finite};
+use super::finite::{all_finite, check_layer_finite, first_non_finite};
 use super::moments::{homogeneous, homogeneous_second_moment, second_moment, squared_gradients};
 use super::tape::Record;
 use crate::block::AffineBlock;
 use crate::error::check_shape;
-use crate::linearized::{LayerBases, LayerMoments, LayerVisitor, check_first_samples};
+use crate::linearized::{
+    LayerBases, LayerMoments, LayerVisitor, check_first_samples, check_particle_finite,
+};
 use crate::subject::Subject;
 use crate::{CurvatureError, Linearized, Result, Sequential};
 
@@ -97,21 +99,19 @@ impl TorchLinearization {
         Ok(Tensor::f_empty(size, (self.kind, self.device))?)
     }
 
-    /// Names particle and layer of the first NaN or infinity in `out` (`N × … × d`).
+    /// Names the first particle, and its first layer, with NaN or infinity in `out` (`N × … × d`).
     fn check_finite(&self, quantity: &'static str, out: &Tensor) -> Result<()> {
         if all_finite(out)? {
             return Ok(());
         }
-        for block in self.subject.blocks() {
-            let range = block.range();
-            let part = out.f_narrow(
-                -1,
-                (range.start - self.subject.start()) as i64,
-                range.len() as i64,
-            )?;
-            check_layer_finite(quantity, block, &part)?;
-        }
-        Ok(())
+        let Some(particle) = first_non_finite(out)? else {
+            return Ok(());
+        };
+        let values = out
+            .f_get(particle as i64)?
+            .f_view([-1, self.dim() as i64])?;
+        let values: Array2<f64> = convert::array(&values)?;
+        check_particle_finite(quantity, &self.subject, particle, values.view())
     }
 
     /// Pulls `root` back in groups of samples and columns, so small that a group's intermediate values stay near the
@@ -370,11 +370,11 @@ const GROUP_ELEMENTS: usize = 1 << 20;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moments::squared_gradients;
-    use crate::{Activation, Conv2d, Layer, Pool2d, Sequential};
+    use crate::torch::pass;
+    use crate::{Activation, Conv2d, Layer, Pool2d};
 
     /// Sums of squared gradients of all layers, which is what the families collect.
-    fn collect(lin: &Linearization, root: &Tensor, elements: usize) -> (Vec<f64>, usize) {
+    fn collect(lin: &TorchLinearization, root: &Tensor, elements: usize) -> (Vec<f64>, usize) {
         let (mut sums, mut visits) = (vec![0.0; lin.subject.blocks().len()], 0);
         lin.pull_back_in_groups_of(elements, root, |_, index, _, a, delta| {
             sums[index] += squared_gradients(a, delta)?
@@ -408,7 +408,10 @@ mod tests {
                 .view(shape)
         };
         let params = waves(&[3, network.layout().dim() as i64]);
-        let lin = network.linearize(&params, &waves(&[5, 1, 6, 6])).unwrap();
+        let mut records = Vec::new();
+        let x = waves(&[1, 5, 1, 6, 6]);
+        let outputs = pass::run(&network, &params, &x, Some(&mut records)).unwrap();
+        let lin = TorchLinearization::new(&network, records, outputs).unwrap();
         let root = waves(&[3, 5, 2, 3]);
         let (whole, visits) = collect(&lin, &root, usize::MAX);
         assert_eq!(visits, 4);

@@ -19,18 +19,28 @@ pub(super) fn run(
     tape: Option<&mut Vec<Record>>,
 ) -> Result<Tensor> {
     let outputs = apply_layers(network, params, x, tape, |_, _| Ok(()))?;
-    if !all_finite(&outputs)? {
-        // Once more, layer by layer, to name the culprit; a network that is finite on all layers passes.
-        return apply_layers(
-            network,
-            params,
-            x,
-            None,
-            |index, h| match first_non_finite(h)? {
-                Some(particle) => Err(network.non_finite_output(particle, index)),
-                None => Ok(()),
-            },
-        );
+    if all_finite(&outputs)? {
+        return Ok(outputs);
+    }
+    // A sum that overflows is no fault; a particle's outputs are one. Once more, to name the layer.
+    if let Some(particle) = first_non_finite(&outputs)? {
+        let own = |all: &Tensor| {
+            let last = all.size()[0] - 1;
+            all.f_narrow(0, last.min(particle as i64), 1)
+        };
+        let _ =
+            apply_layers(
+                network,
+                &own(params)?,
+                &own(x)?,
+                None,
+                |index, h| match first_non_finite(h)? {
+                    Some(_) => Err(network.non_finite_output(particle, index)),
+                    None => Ok(()),
+                },
+            )?;
+        let last = network.layers().len() - 1;
+        return Err(network.non_finite_output(particle, last));
     }
     Ok(outputs)
 }

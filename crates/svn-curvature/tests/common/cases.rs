@@ -1,44 +1,129 @@
 //! The case table: every architecture and every likelihood the crate is checked on, with its data.
 
+use ndarray::{Array, Array2, Dimension, IntoDimension, array, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use svn_curvature::{Activation, Conv2d, Layer, Loss, Pool2d, Sequential};
-use tch::Tensor;
+use std::ops::Range;
+use svn_curvature::{
+    Activation, Backend, BackendKind, Conv2d, CurvatureError, Layer, Linearized, Loss, Pool2d,
+    Precision, Samples, Sequential, set_torch_threads,
+};
 
 /// Particles and samples of all cases: small, but neither is 1, and they differ.
-pub(crate) const PARTICLES: i64 = 3;
-pub(crate) const SAMPLES: i64 = 4;
+pub(crate) const PARTICLES: usize = 3;
+pub(crate) const SAMPLES: usize = 4;
 
-/// One architecture with its data.
+/// One architecture with its data on one backend.
+#[derive(Debug, Clone)]
 pub(crate) struct Case {
-    pub name: &'static str,
+    /// Architecture and backend.
+    pub name: String,
+    pub backend: Backend,
     pub network: Sequential,
-    pub params: Tensor,
-    pub x: Tensor,
+    /// `N × d`.
+    pub params: Array2<f64>,
+    /// `b × p`.
+    pub x: Array2<f64>,
 }
 
-/// Standard normal numbers drawn in Rust, as a tensor of f64.
-pub(crate) fn normal(shape: &[i64], scale: f64, seed: u64) -> Tensor {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let count = shape.iter().product::<i64>() as usize;
-    let values: Vec<f64> = (0..count)
-        .map(|_| scale * <StandardNormal as Distribution<f64>>::sample(&StandardNormal, &mut rng))
-        .collect();
-    Tensor::from_slice(&values).view(shape)
+impl Case {
+    pub(crate) fn samples(&self) -> Box<dyn Samples> {
+        self.backend.samples(&self.network, self.x.view()).unwrap()
+    }
+
+    pub(crate) fn linearize(&self) -> Box<dyn Linearized> {
+        let samples = self.samples();
+        samples
+            .linearize(&self.network, self.params.view())
+            .unwrap()
+    }
+
+    /// On these samples only.
+    pub(crate) fn rows(&self, rows: Range<usize>) -> Self {
+        let x = self.x.slice(s![rows, ..]).to_owned();
+        Self { x, ..self.clone() }
+    }
+
+    /// In f32.
+    pub(crate) fn single(&self) -> Self {
+        let mut own = self.clone();
+        own.backend.precision = Precision::Single;
+        own
+    }
+
+    pub(crate) fn has_images(&self) -> bool {
+        is_convolutional(&self.network)
+    }
 }
 
-/// The architectures every family and every product is checked on; all with `outputs` outputs.
-pub(crate) fn cases(outputs: usize) -> Vec<Case> {
+fn is_convolutional(network: &Sequential) -> bool {
+    let is_vector = |layer: &Layer| {
+        matches!(
+            layer,
+            Layer::Linear { .. } | Layer::Activation(_) | Layer::Flatten
+        )
+    };
+    !network.layers().iter().all(is_vector)
+}
+
+/// The backends built in.
+pub(crate) fn backends() -> Vec<Backend> {
     // Tiny tensors, and the tests themselves run in parallel: more threads only wait for each other.
-    tch::set_num_threads(1);
+    set_torch_threads(1);
+    match cfg!(feature = "torch") {
+        true => vec![Backend::native(), Backend::torch()],
+        false => vec![Backend::native()],
+    }
+}
+
+/// Standard normal numbers.
+pub(crate) fn normal<D: IntoDimension>(shape: D, scale: f64, seed: u64) -> Array<f64, D::Dim> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut next =
+        || scale * <StandardNormal as Distribution<f64>>::sample(&StandardNormal, &mut rng);
+    Array::from_shape_simple_fn(shape.into_dimension(), &mut next)
+}
+
+/// What everything is checked on: all architectures on all backends that have their layers, with `outputs` outputs.
+pub(crate) fn cases(outputs: usize) -> Vec<Case> {
+    let on = |backend: Backend| {
+        let all = architectures(outputs).into_iter().zip(1u64..);
+        all.filter_map(move |((name, input_shape, layers), seed)| {
+            let network =
+                Sequential::new(&input_shape, layers).unwrap_or_else(|e| panic!("{name}: {e}"));
+            if backend.kind == BackendKind::Native && is_convolutional(&network) {
+                return None;
+            }
+            Some(Case {
+                name: format!("{name}, {}", backend.kind),
+                backend,
+                params: normal((PARTICLES, network.layout().dim()), 0.5, seed),
+                x: normal((SAMPLES, network.inputs()), 1.0, 100 + seed),
+                network,
+            })
+        })
+    };
+    backends().into_iter().flat_map(on).collect()
+}
+
+/// One architecture on all backends.
+pub(crate) fn cases_of(architecture: &str, outputs: usize) -> Vec<Case> {
+    let mut all = cases(outputs);
+    all.retain(|case| case.name.starts_with(&format!("{architecture}, ")));
+    assert!(!all.is_empty(), "no architecture {architecture}");
+    all
+}
+
+/// The architectures that everything is checked on, by name, sample shape and layers.
+fn architectures(outputs: usize) -> Vec<(&'static str, Vec<usize>, Vec<Layer>)> {
     let act = Layer::Activation;
     let no_bias = |inputs, outputs| Layer::Linear {
         inputs,
         outputs,
         bias: false,
     };
-    let table: Vec<(&'static str, Vec<usize>, Vec<Layer>)> = vec![
+    vec![
         (
             "single linear layer",
             vec![4],
@@ -146,46 +231,25 @@ pub(crate) fn cases(outputs: usize) -> Vec<Case> {
                 Layer::linear(4, outputs),
             ],
         ),
-    ];
-    table
-        .into_iter()
-        .zip(1u64..)
-        .map(|((name, input_shape, layers), seed)| {
-            let network =
-                Sequential::new(&input_shape, layers).unwrap_or_else(|e| panic!("{name}: {e}"));
-            let params = normal(&[PARTICLES, network.layout().dim() as i64], 0.5, seed);
-            let sample = input_shape.iter().map(|&s| s as i64);
-            let x = normal(
-                &std::iter::once(SAMPLES).chain(sample).collect::<Vec<_>>(),
-                1.0,
-                100 + seed,
-            );
-            Case {
-                name,
-                network,
-                params,
-                x,
-            }
-        })
-        .collect()
+    ]
 }
 
 /// The likelihoods, each with a number of outputs it can take and targets for [`SAMPLES`] samples.
-pub(crate) fn likelihoods() -> Vec<(&'static str, Loss, usize, Tensor)> {
-    let labels = Tensor::from_slice(&[2i64, 0, 1, 2]);
-    let binary = Tensor::from_slice(&[1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0]).view([SAMPLES, 2]);
+pub(crate) fn likelihoods() -> Vec<(&'static str, Loss, usize, Array2<f64>)> {
+    let labels = array![[2.0], [0.0], [1.0], [2.0]];
+    let binary = array![[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, 0.0]];
     vec![
         (
             "gaussian",
             Loss::Gaussian { noise: 0.7 },
             2,
-            normal(&[SAMPLES, 2], 1.0, 201),
+            normal((SAMPLES, 2), 1.0, 201),
         ),
         (
             "heteroscedastic",
             Loss::HeteroscedasticGaussian,
             2,
-            normal(&[SAMPLES, 1], 1.0, 202),
+            normal((SAMPLES, 1), 1.0, 202),
         ),
         ("categorical", Loss::Categorical, 3, labels),
         ("bernoulli", Loss::Bernoulli, 2, binary),

@@ -1,25 +1,27 @@
 //! Errors relative to a reference, and the parts of a dense matrix to compare.
 
-use ndarray::Array2;
-use svn_curvature::{Sequential, convert};
-use tch::{Device, Kind, Tensor};
+use ndarray::{Array2, ArrayBase, Data, Dimension};
+use svn_curvature::Sequential;
 
-/// `max |a − b| / max |b|`, with the shapes compared.
-pub(crate) fn relative_error(a: &Tensor, b: &Tensor) -> f64 {
-    assert_eq!(a.size(), b.size());
-    let scale = b.abs().max().double_value(&[]).max(f64::MIN_POSITIVE);
-    (a - b).abs().max().double_value(&[]) / scale
-}
-
-pub(crate) const CPU_F64: (Kind, Device) = (Kind::Double, Device::Cpu);
-
-/// One particle's matrix as an array.
-pub(crate) fn matrix(tensor: &Tensor, particle: usize) -> Array2<f64> {
-    convert::array(&tensor.get(particle as i64)).unwrap()
+/// `max |a − b| / max |b|`, with the shapes compared; no number is NaN or infinite.
+pub(crate) fn relative_error<D: Dimension>(
+    a: &ArrayBase<impl Data<Elem = f64>, D>,
+    b: &ArrayBase<impl Data<Elem = f64>, D>,
+) -> f64 {
+    assert_eq!(a.shape(), b.shape());
+    assert!(a.iter().chain(b).all(|x| x.is_finite()));
+    let scale = b.iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+    a.iter()
+        .zip(b)
+        .fold(0.0f64, |m, (a, b)| m.max((a - b).abs()))
+        / scale
 }
 
 /// `d × d` with the layers' diagonal blocks kept and the rest zero.
-pub(crate) fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f64> {
+pub(crate) fn layer_blocks(
+    network: &Sequential,
+    full: &ArrayBase<impl Data<Elem = f64>, ndarray::Ix2>,
+) -> Array2<f64> {
     let layer_of: Vec<&str> = network
         .layout()
         .blocks()
@@ -36,8 +38,12 @@ pub(crate) fn layer_blocks(network: &Sequential, full: &Array2<f64>) -> Array2<f
 }
 
 /// `‖a − b‖ / ‖b‖` in the Frobenius norm.
-pub(crate) fn frobenius_error(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+pub(crate) fn frobenius_error(
+    a: &ArrayBase<impl Data<Elem = f64>, ndarray::Ix2>,
+    b: &ArrayBase<impl Data<Elem = f64>, ndarray::Ix2>,
+) -> f64 {
     assert_eq!(a.dim(), b.dim());
-    let norm = |m: &Array2<f64>| m.iter().map(|v| v * v).sum::<f64>().sqrt();
-    norm(&(a - b)) / norm(b).max(f64::MIN_POSITIVE)
+    let squares = a.iter().zip(b).map(|(a, b)| (a - b) * (a - b));
+    let norm: f64 = b.iter().map(|b| b * b).sum();
+    squares.sum::<f64>().sqrt() / norm.sqrt().max(f64::MIN_POSITIVE)
 }

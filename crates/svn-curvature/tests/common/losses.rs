@@ -1,74 +1,12 @@
 //! The losses as their formulas say them, differentiated by second-order dual numbers.
 
-use std::iter::Sum;
-use std::ops::{Add, Mul, Sub};
-
 use ndarray::{Array1, Array2, ArrayView1, Axis};
 use svn_curvature::Loss;
 
-/// `a + b ε₁ + c ε₂ + d ε₁ε₂` with `ε₁² = ε₂² = 0`: carries a function's value, two of its first derivatives and the
-/// mixed second one, all exact to rounding.
-#[derive(Clone, Copy)]
-struct Dual([f64; 4]);
-
-impl Dual {
-    /// `g` of it, from the derivatives of orders 0 to 2 of `g` at its value.
-    fn chain(self, [value, first, second]: [f64; 3]) -> Self {
-        let Self([_, b, c, d]) = self;
-        Self([value, first * b, first * c, first * d + second * b * c])
-    }
-
-    fn exp(self) -> Self {
-        self.chain([self.0[0].exp(); 3])
-    }
-
-    fn ln(self) -> Self {
-        let a = self.0[0];
-        self.chain([a.ln(), 1.0 / a, -1.0 / (a * a)])
-    }
-}
-
-impl From<f64> for Dual {
-    fn from(a: f64) -> Self {
-        Self([a, 0.0, 0.0, 0.0])
-    }
-}
-
-impl Add for Dual {
-    type Output = Self;
-    fn add(self, other: Self) -> Self {
-        Self(std::array::from_fn(|i| self.0[i] + other.0[i]))
-    }
-}
-
-impl Sub for Dual {
-    type Output = Self;
-    fn sub(self, other: Self) -> Self {
-        self + other * (-1.0).into()
-    }
-}
-
-impl Mul for Dual {
-    type Output = Self;
-    fn mul(self, Self([p, q, r, s]): Self) -> Self {
-        let Self([a, b, c, d]) = self;
-        Self([
-            a * p,
-            a * q + b * p,
-            a * r + c * p,
-            a * s + b * r + c * q + d * p,
-        ])
-    }
-}
-
-impl Sum for Dual {
-    fn sum<I: Iterator<Item = Self>>(terms: I) -> Self {
-        terms.fold(0.0.into(), Add::add)
-    }
-}
+use super::dual::Dual;
 
 /// `ℓ(f, y)` of one row, as its formula says it.
-fn reference_loss(loss: Loss, f: &[Dual], y: ArrayView1<'_, f64>) -> Dual {
+pub(crate) fn reference_loss(loss: Loss, f: &[Dual], y: ArrayView1<'_, f64>) -> Dual {
     let half = Dual::from(0.5);
     let pairs = || f.iter().copied().zip(y.iter().map(|&y| Dual::from(y)));
     match loss {

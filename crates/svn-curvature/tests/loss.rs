@@ -1,12 +1,12 @@
 //! Values, output gradients and curvature roots against second-order dual numbers.
 
-mod reference;
+mod common;
 
-use ndarray::{Array, Array1, Array2, Array3, Array4, ArrayView1, Axis, Dimension, array, s};
+use common::{reference, reference_fisher, relative_error};
+use ndarray::{Array1, Array2, Array3, Array4, ArrayView1, Axis, array, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
-use reference::{reference, reference_fisher};
 use svn_curvature::{CurvatureError, Loss};
 
 const PARTICLES: usize = 3;
@@ -48,14 +48,6 @@ fn losses() -> [(&'static str, Loss, usize, Array2<f64>); 4] {
         ("categorical", Loss::Categorical, 3, labels),
         ("bernoulli", Loss::Bernoulli, 2, binary),
     ]
-}
-
-/// `max |a − b| / max |b|`.
-fn relative_error<D: Dimension>(a: &Array<f64, D>, b: &Array<f64, D>) -> f64 {
-    assert_eq!(a.shape(), b.shape());
-    let largest = |m: &Array<f64, D>| m.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    assert!(a.iter().all(|x| x.is_finite()));
-    largest(&(a - b)) / largest(b).max(f64::MIN_POSITIVE)
 }
 
 /// `S Sᵀ` of every particle and row.
