@@ -1,4 +1,4 @@
-//! Dense products by every route at the shapes of this project, one thread: Gflop/s.
+//! Dense products and decompositions by every route at the shapes of this project, one thread: Gflop/s.
 //!
 //! `cargo bench -p svn-linalg --bench dense` prints one table. Columns of OpenBLAS are runs of this same program with
 //! `OPENBLAS_CORETYPE` set, since the library chooses its kernels when it is loaded.
@@ -7,9 +7,11 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
+use ndarray::Array2;
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, LinalgScalar};
+use ndarray_linalg::{Cholesky as _, Diag, Eigh, SolveTriangular, UPLO};
 use svn_linalg::dense::{self, Real};
+use svn_linalg::{Cholesky, SymmetricEigen, gram};
 
 /// Which of the factors is transposed in memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -75,41 +77,82 @@ fn speed(flops: f64, mut f: impl FnMut()) -> f64 {
     flops / best / 1e9
 }
 
-type Multiply<T> = fn(ArrayView2<'_, T>, ArrayView2<'_, T>, ArrayViewMut2<'_, T>);
+/// One line of the table: what, and Gflop/s.
+type Line = (String, f64);
 
-fn by_dense<T: Real>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>, c: ArrayViewMut2<'_, T>) {
-    dense::multiply(T::one(), a, b, T::zero(), c);
+/// Whose routines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Route {
+    Own,
+    OpenBlas,
 }
 
-fn by_ndarray<T: LinalgScalar>(
-    a: ArrayView2<'_, T>,
-    b: ArrayView2<'_, T>,
-    mut c: ArrayViewMut2<'_, T>,
-) {
-    general_mat_mul(T::one(), &a, &b, T::zero(), &mut c);
-}
-
-fn column<T: Real + From<f32>>(f: Multiply<T>) -> Vec<f64> {
+fn products<T: Real + From<f32>>(route: Route) -> Vec<Line> {
     let measure = |&(m, n, k, kind): &(usize, usize, usize, Kind)| {
         let (a, b) = (filled::<T>(m, k), filled::<T>(k, n));
         let (at, bt) = (
             a.t().as_standard_layout().into_owned(),
             b.t().as_standard_layout().into_owned(),
         );
-        let a = if kind == Tn { at.t() } else { a.view() };
-        let b = if kind == Nt { bt.t() } else { b.view() };
+        let a = black_box(if kind == Tn { at.t() } else { a.view() });
+        let b = black_box(if kind == Nt { bt.t() } else { b.view() });
         let mut c = Array2::zeros((m, n));
-        speed(2.0 * (m * n * k) as f64, || {
-            f(black_box(a), black_box(b), black_box(c.view_mut()));
-        })
+        let (one, zero) = (T::one(), T::zero());
+        let found = speed(2.0 * (m * n * k) as f64, || match route {
+            Route::Own => dense::multiply(one, a, b, zero, c.view_mut()),
+            Route::OpenBlas => general_mat_mul(one, &a, &b, zero, &mut c),
+        });
+        (format!("{m} × {n} × {k} {kind:?}"), found)
     };
     SHAPES.iter().map(measure).collect()
 }
 
-fn columns<T: Real + From<f32>>(core: Option<&str>) -> Vec<Vec<f64>> {
-    match core {
-        Some(_) => vec![column::<T>(by_ndarray)],
-        None => vec![column::<T>(by_dense)],
+/// Sides of the matrices that are factored.
+const SIDES: [usize; 7] = [16, 50, 128, 256, 400, 640, 1000];
+
+fn decompositions(route: Route) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for n in SIDES {
+        let cubed = (n as f64).powi(3);
+        let rows = filled::<f64>(n, n + 7);
+        let mut a = gram(1.0, rows.view());
+        a.diag_mut().mapv_inplace(|x| x + 1.0);
+        let cholesky = speed(cubed / 3.0, || match route {
+            Route::Own => drop(black_box(Cholesky::factorize_owned(a.clone()))),
+            Route::OpenBlas => drop(black_box(a.cholesky(UPLO::Lower))),
+        });
+        lines.push((format!("Cholesky {n}"), cholesky));
+        let lower = a.cholesky(UPLO::Lower).expect("positive definite");
+        for k in [1, 128] {
+            let b = filled::<f64>(n, k);
+            let flops = (n * n * k) as f64;
+            let solve = speed(flops, || match route {
+                Route::Own => {
+                    let mut b = b.clone();
+                    dense::solve_lower(lower.view(), b.view_mut());
+                    black_box(b);
+                }
+                Route::OpenBlas => {
+                    let solved = lower.solve_triangular(UPLO::Lower, Diag::NonUnit, &b);
+                    black_box(solved.expect("shapes fit"));
+                }
+            });
+            lines.push((format!("L⁻¹ B {n}, {k} columns"), solve));
+        }
+        // Of the four thirds for the tridiagonal form; vectors cost several times as much.
+        let eigen = speed(4.0 / 3.0 * cubed, || match route {
+            Route::Own => drop(black_box(SymmetricEigen::factorize(a.view()))),
+            Route::OpenBlas => drop(black_box(a.eigh(UPLO::Lower))),
+        });
+        lines.push((format!("eigenvectors {n}"), eigen));
+    }
+    lines
+}
+
+fn measured(precision: &str, route: Route) -> Vec<Line> {
+    match precision {
+        "f32" => products::<f32>(route),
+        _ => [products::<f64>(route), decompositions(route)].concat(),
     }
 }
 
@@ -118,18 +161,15 @@ const CORES: [&str; 5] = ["", "Prescott", "Haswell", "SkylakeX", "Zen"];
 fn main() {
     svn_linalg::threads::set_blas_threads(1);
     let precision = std::env::var("PRECISION").unwrap_or_else(|_| "f64".to_owned());
-    let measure = |core: Option<&str>| match precision.as_str() {
-        "f32" => columns::<f32>(core),
-        _ => columns::<f64>(core),
-    };
-    if let Ok(core) = std::env::var("DENSE_BENCH_CORE") {
-        let speeds = measure(Some(&core)).remove(0);
-        speeds.iter().for_each(|s| println!("{s}"));
+    if std::env::var_os("DENSE_BENCH_CORE").is_some() {
+        for (_, speed) in measured(&precision, Route::OpenBlas) {
+            println!("{speed}");
+        }
         return;
     }
-    let mut table = measure(None);
+    let own = measured(&precision, Route::Own);
     let this = std::env::current_exe().expect("a path of this program");
-    for core in CORES {
+    let others = CORES.map(|core| {
         let mut command = Command::new(&this);
         command.env("DENSE_BENCH_CORE", core);
         if !core.is_empty() {
@@ -137,19 +177,19 @@ fn main() {
         }
         let output = command.output().expect("this program runs");
         let text = String::from_utf8_lossy(&output.stdout);
-        table.push(text.lines().filter_map(|s| s.parse().ok()).collect());
-    }
-    println!(
-        "{precision}, Gflop/s; OpenBLAS: {}",
-        svn_linalg::threads::blas_config()
-    );
-    println!("| m × n × k | dense | OpenBLAS | Prescott | Haswell | SkylakeX | Zen |");
+        let numbers = text.lines().filter_map(|s| s.parse().ok());
+        numbers.collect::<Vec<f64>>()
+    });
+    let config = svn_linalg::threads::blas_config();
+    println!("{precision}, Gflop/s; OpenBLAS: {config}");
+    println!("| operation | own | OpenBLAS | Prescott | Haswell | SkylakeX | Zen |");
     println!("|---|---|---|---|---|---|---|");
-    for (i, (m, n, k, kind)) in SHAPES.iter().enumerate() {
-        let cells: Vec<_> = table
-            .iter()
-            .map(|c| format!("{:.1}", c.get(i).unwrap_or(&f64::NAN)))
+    for (i, (name, speed)) in own.iter().enumerate() {
+        let numbers = others.iter().map(|c| c.get(i).unwrap_or(&f64::NAN));
+        let cells: Vec<_> = std::iter::once(speed)
+            .chain(numbers)
+            .map(|speed| format!("{speed:.1}"))
             .collect();
-        println!("| {m} × {n} × {k} {kind:?} | {} |", cells.join(" | "));
+        println!("| {name} | {} |", cells.join(" | "));
     }
 }
