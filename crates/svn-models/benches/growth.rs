@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndarray::{Array1, Array2};
-use svn_linalg::threads::set_blas_threads;
 use svn_models::curvature::Activation;
 use svn_models::fit::{NoiseModel, Task};
 use svn_models::network::{NetworkSettings, initial_particles};
@@ -116,7 +115,6 @@ fn svn(coupling: Coupling, solver: Solver) -> Method {
 /// A group of its own for an axis: every method at every size.
 fn axis(c: &mut Criterion, name: &str, methods: &[(&str, Method)], sizes: &[(usize, Size)]) {
     svn_models::set_torch_threads(1);
-    set_blas_threads(1);
     let mut group = c.benchmark_group(name);
     group
         .sample_size(10)

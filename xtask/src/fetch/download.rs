@@ -39,6 +39,6 @@ pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
 
 /// Only the mirror and the bundled sets remain.
 #[cfg(not(feature = "download"))]
-pub fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
+pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
     anyhow::bail!("{url}: xtask was built without its feature `download`; {hint}")
 }

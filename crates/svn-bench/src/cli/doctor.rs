@@ -1,11 +1,11 @@
 //! `svn doctor`: the routines and libraries this binary runs on, how fast they are, and whether they compute right.
 
-use crate::doctor::self_check;
+use crate::doctor::{self_check, speeds};
 use crate::libraries;
 
 use super::{DONE, FAILED, print};
 
-/// Print what is in use and the residuals of both libraries.
+/// Print what is in use, its residuals, and its speed.
 pub(super) fn run() -> u8 {
     print::out(format_args!("openblas   {}", libraries::blas()));
     print::out(format_args!("libtorch   {}", libraries::torch()));
@@ -23,6 +23,21 @@ pub(super) fn run() -> u8 {
         print::out(format_args!(
             "{:<16} relative residual {:.1e}  {verdict}",
             check.name, check.residual
+        ));
+    }
+    print::out("speed, one thread, beside what the registers of this processor allow:");
+    let speeds = speeds();
+    for speed in &speeds {
+        print::out(format_args!(
+            "{:<28} {:>6.1} of {:>6.1} Gflop/s",
+            speed.name, speed.found, speed.bound
+        ));
+    }
+    for speed in speeds.iter().filter(|speed| speed.is_low()) {
+        print::error(format_args!(
+            "warning: {} has {:.0} % of it; stop other programs, or build with optimisation: cargo build --release",
+            speed.name,
+            100.0 * speed.found / speed.bound
         ));
     }
     let wrong: Vec<&str> = checks

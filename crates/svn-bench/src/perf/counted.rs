@@ -21,8 +21,7 @@ pub(super) fn solve(rig: &mut Rig) -> Result<Option<(usize, usize)>, SteinError>
     };
     let (particles, damping) = (rig.state.particles(), rig.state.damping());
     let (n, d) = particles.dim();
-    let [mut score, mut repulsion, mut field, mut alpha] =
-        std::array::from_fn(|_| Array2::zeros((n, d)));
+    let [mut score, mut field, mut alpha] = std::array::from_fn(|_| Array2::zeros((n, d)));
     let mut log_density = Array1::zeros(n);
     let mut kernel = KernelGram::new(n, d);
     rig.target.next_batch()?;
@@ -33,8 +32,7 @@ pub(super) fn solve(rig: &mut Rig) -> Result<Option<(usize, usize)>, SteinError>
         return Ok(None);
     };
     kernel.update(&newton.kernel, particles, Some(&*curvature))?;
-    let (repulsion, field_mut) = (repulsion.view_mut(), field.view_mut());
-    svgd_into(&kernel, score.view(), 1.0, repulsion, field_mut);
+    svgd_into(&kernel, score.view(), 1.0, field.view_mut());
     let system = SvnSystem::new(
         kernel.view(),
         &counted,

@@ -9,6 +9,7 @@
 //! kernel block by block, and decompositions are products as far as they can be; what else was measured is in
 //! `docs/experiments/dense.md`.
 
+mod bound;
 mod gram;
 mod kernel;
 mod lanes;
@@ -48,7 +49,7 @@ mod sealed {
 
     use ndarray::{ArrayView2, ArrayViewMut2};
 
-    use super::{kernel, large, vector};
+    use super::{bound, kernel, large, vector};
 
     /// `C ← α A B + β C`, or with `Bᵀ`.
     type Multiply<T> = fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>);
@@ -60,6 +61,7 @@ mod sealed {
         pub(in super::super) small_transposed: Multiply<T>,
         pub(in super::super) large: Multiply<T>,
         pub(in super::super) dot: fn(&[T], &[T]) -> T,
+        pub(in super::super) registers: fn(usize) -> usize,
     }
 
     pub trait Sealed: Sized + 'static {
@@ -75,6 +77,7 @@ mod sealed {
                 small_transposed: kernel::multiply_transposed,
                 large: large::multiply,
                 dot: vector::dot,
+                registers: bound::register_operations::<$float>,
             };
 
             impl Sealed for $float {
@@ -214,6 +217,18 @@ pub fn gram<T: Real>(alpha: T, a: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>
 /// Copies the lower triangle to the upper one.
 fn mirror<T: Real>(mut a: ArrayViewMut2<'_, T>) {
     for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
+}
+
+/// Does `rounds` rounds of a few independent `a x + b` on registers, without memory, and gives the number of
+/// multiplications and additions in them. Over the time that it took, this is what the fastest product could do.
+///
+/// # Examples
+/// ```
+/// use svn_linalg::dense::register_operations;
+/// assert_eq!(register_operations::<f64>(20), 20 * register_operations::<f64>(1));
+/// ```
+pub fn register_operations<T: Real>(rounds: usize) -> usize {
+    (T::ROUTINES.registers)(rounds)
 }
 
 /// Runs `f`, which is compiled again for each set of vector instructions, with the widest that this processor has. Loops

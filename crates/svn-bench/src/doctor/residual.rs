@@ -56,26 +56,31 @@ pub fn self_check() -> anyhow::Result<Vec<Check>> {
     };
     let own = SymmetricEigen::factorize(symmetric.view())?;
     let (values, vectors) = (own.values().to_owned(), own.vectors().to_owned());
-    let mut checks = vec![
+    let checks = [
         gemm("own GEMM", dense::product(a.view(), b.view())),
         eigh("own eigh", values, vectors),
     ];
     #[cfg(feature = "lapack")]
-    {
+    let checks = {
         use ndarray_linalg::{Eigh, UPLO};
         let (values, vectors) = symmetric.eigh(UPLO::Lower)?;
-        checks.push(gemm("OpenBLAS GEMM", a.dot(&b)));
-        checks.push(eigh("OpenBLAS eigh", values, vectors));
-    }
+        let of_lapack = eigh("OpenBLAS eigh", values, vectors);
+        [
+            checks.as_slice(),
+            &[gemm("OpenBLAS GEMM", a.dot(&b)), of_lapack],
+        ]
+        .concat()
+    };
     #[cfg(feature = "torch")]
-    {
+    let checks = {
         let (values, vectors) = tensor(&symmetric)?.f_linalg_eigh("L")?;
         let product = tensor(&a)?.f_matmul(&tensor(&b)?)?;
-        checks.push(gemm("libtorch GEMM", matrix(&product, ORDER)?));
+        let product = gemm("libtorch GEMM", matrix(&product, ORDER)?);
         let values = matrix(&values, 1)?.remove_axis(ndarray::Axis(1));
-        checks.push(eigh("libtorch eigh", values, matrix(&vectors, ORDER)?));
-    }
-    Ok(checks)
+        let eigen = eigh("libtorch eigh", values, matrix(&vectors, ORDER)?);
+        [checks.as_slice(), &[product, eigen]].concat()
+    };
+    Ok(checks.to_vec())
 }
 
 #[cfg(feature = "torch")]
