@@ -1,7 +1,7 @@
 //! Curvature as a step uses it: checked, and measured along the change of each particle.
 
 use ndarray::{Array1, ArrayView2};
-use svn_linalg::{MatrixFault, ParticleOperators};
+use svn_linalg::{MatrixFault, ParticleOperators, parallel};
 
 use crate::error::SteinError;
 
@@ -50,8 +50,9 @@ pub(crate) fn validate(
 /// # Shapes
 /// `u`: `N × d`.
 pub(crate) fn quadratic(curvature: &dyn ParticleOperators, u: ArrayView2<'_, f64>) -> Array1<f64> {
-    let rows = u.rows().into_iter().enumerate();
-    rows.map(|(p, u)| curvature.quadratic(p, u)).collect()
+    let (n, d) = u.dim();
+    let work = curvature.factor_size().saturating_mul(n * d);
+    parallel::map(n, work, |p| curvature.quadratic(p, u.row(p))).into()
 }
 
 /// A typical eigenvalue of the part that is always there, `δ` for low rank, the mean diagonal otherwise: what a damping

@@ -13,11 +13,11 @@
 //! `I + Lᵀ S L` by Bunch and Kaufman.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{Cholesky, CholeskyParams, SymmetricIndefinite, Woodbury, dense};
+use svn_linalg::{Cholesky, CholeskyParams, SymmetricIndefinite, Woodbury, dense, parallel};
 
 use super::decoupled::{Factors, Spanned};
 use super::inverse::Inverse;
-use super::{Scratch, SvnSystem, symmetrise, vector_product};
+use super::{Scratch, SvnSystem, for_each_row, symmetrise, vector_product};
 use crate::error::SteinError;
 use crate::repulsion::RepulsionFactor;
 
@@ -28,6 +28,8 @@ pub(super) struct Coupled<'s> {
     repulsion: Option<Repulsion<'s>>,
     /// Of the largest factor of a particle.
     size: usize,
+    /// About the multiplications of one solve.
+    work: usize,
 }
 
 struct Repulsion<'s> {
@@ -64,6 +66,7 @@ impl<'s> Coupled<'s> {
             inverse,
             repulsion,
             size: system.curvature.factor_size(),
+            work: system.product_work(),
         })
     }
 }
@@ -79,13 +82,13 @@ impl Inverse for Coupled<'_> {
         let Scratch { mixed, solved, .. } = scratch;
         dense::multiply(1.0, self.inverse.view(), rhs.view(), 0.0, mixed.view_mut());
         match (&self.repulsion, &self.factors) {
-            (None, factors) => factors.solve_rows_into(mixed.view(), solved),
+            (None, factors) => factors.solve_rows_into(mixed.view(), self.work, solved),
             (Some(repulsion), Factors::Rows(factors)) => {
                 // t_ma = y_a · (A₀⁻¹ v)_m, then the correction, both without leaving the span of the rows and of Y.
                 let inner = dense::product(mixed.view(), repulsion.y.rows.t());
-                let mut images: Vec<_> = (0..mixed.nrows())
-                    .map(|p| factors[p].project(mixed.slice(s![p..=p, ..])))
-                    .collect();
+                let images = parallel::map(mixed.nrows(), self.work, |p| {
+                    factors[p].project(mixed.slice(s![p..=p, ..]))
+                });
                 let mut t = Array2::zeros(inner.dim());
                 for (p, image) in images.iter().enumerate() {
                     let inner = inner.slice(s![p..=p, ..]);
@@ -106,20 +109,15 @@ impl Inverse for Coupled<'_> {
                     mixed.view_mut(),
                 );
                 solved.assign(mixed);
-                for (p, mut image) in images.drain(..).enumerate() {
-                    let b = b.slice(s![p..=p, ..]);
-                    dense::multiply(
-                        -1.0,
-                        b.view(),
-                        repulsion.y.projected[p].view(),
-                        1.0,
-                        image.view_mut(),
-                    );
-                    factors[p].finish(image.view(), solved.slice_mut(s![p..=p, ..]));
-                }
+                for_each_row(solved.view_mut(), self.work, |p, row| {
+                    let mut image = images[p].clone();
+                    let (b, projected) = (b.slice(s![p..=p, ..]), &repulsion.y.projected[p]);
+                    dense::multiply(-1.0, b, projected.view(), 1.0, image.view_mut());
+                    factors[p].finish(image.view(), row);
+                });
             }
             (Some(repulsion), factors) => {
-                factors.solve_rows_into(mixed.view(), solved);
+                factors.solve_rows_into(mixed.view(), self.work, solved);
                 let t = dense::product(
                     self.inverse.view(),
                     dense::product(solved.view(), repulsion.y.rows.t()).view(),
@@ -132,7 +130,7 @@ impl Inverse for Coupled<'_> {
                     1.0,
                     mixed.view_mut(),
                 );
-                factors.solve_rows_into(mixed.view(), solved);
+                factors.solve_rows_into(mixed.view(), self.work, solved);
             }
         }
         dense::multiply(n, self.inverse.view(), solved.view(), 0.0, out.view_mut());
@@ -153,12 +151,14 @@ impl<'s> Repulsion<'s> {
         factor: RepulsionFactor,
     ) -> Result<Self, SteinError> {
         let coupling = system.coupling.name();
-        let y = Spanned::new(system.kernel.transformed.view(), factors);
+        let particles = system.shape().0;
+        let work = particles.saturating_mul(system.product_work());
+        let y = Spanned::new(system.kernel.transformed, work, factors);
         let (r, n, _) = factor.columns.dim();
         let mut t = Array2::zeros((r, r));
         let mut w = Array2::zeros((r, n));
-        for p in 0..n {
-            let theta = factors.theta(p, &y);
+        let thetas = parallel::map(n, work, |p| factors.theta(p, &y));
+        for (p, theta) in thetas.iter().enumerate() {
             for (mut w, b) in w.rows_mut().into_iter().zip(factor.columns.outer_iter()) {
                 dense::multiply_vector(1.0, b.t(), inverse.row(p), 0.0, w.view_mut());
             }

@@ -4,9 +4,9 @@
 //! leaving the span of the rows and of `Y`.
 
 use ndarray::{Array2, ArrayView2, s};
-use svn_linalg::{Factor, FactorError, LowRankFactor, Rows, dense};
+use svn_linalg::{Factor, FactorError, LowRankFactor, Rows, dense, parallel};
 
-use super::{SvnSystem, for_each_particle, symmetrise};
+use super::{SvnSystem, for_each_particle, for_each_row, symmetrise};
 use crate::error::SteinError;
 
 /// `(H_p + λ I)⁻¹` of every particle.
@@ -35,10 +35,14 @@ impl<'s> Factors<'s> {
     }
 
     /// `out_p = (H_p + λ I)⁻¹ x_p`, row by row.
-    pub(super) fn solve_rows_into(&self, x: ArrayView2<'_, f64>, out: &mut Array2<f64>) {
-        for p in 0..x.nrows() {
-            let row = s![p..=p, ..];
-            let (x, mut out) = (x.slice(row), out.slice_mut(row));
+    pub(super) fn solve_rows_into(
+        &self,
+        x: ArrayView2<'_, f64>,
+        work: usize,
+        out: &mut Array2<f64>,
+    ) {
+        for_each_row(out.view_mut(), work, |p, mut out| {
+            let x = x.slice(s![p..=p, ..]);
             match self {
                 Self::Rows(factors) => {
                     out.assign(&x);
@@ -46,7 +50,7 @@ impl<'s> Factors<'s> {
                 }
                 Self::Any(factors) => factors[p].solve_into(x.t(), out.reversed_axes()),
             }
-        }
+        });
     }
 
     /// `Θ_p`.
@@ -74,9 +78,9 @@ pub(super) struct Spanned<'s> {
 }
 
 impl<'s> Spanned<'s> {
-    pub(super) fn new(y: ArrayView2<'s, f64>, factors: &Factors<'_>) -> Self {
+    pub(super) fn new(y: ArrayView2<'s, f64>, work: usize, factors: &Factors<'_>) -> Self {
         let projected = match factors {
-            Factors::Rows(factors) => factors.iter().map(|factor| factor.project(y)).collect(),
+            Factors::Rows(factors) => parallel::map(factors.len(), work, |p| factors[p].project(y)),
             Factors::Any(_) => Vec::new(),
         };
         Self {

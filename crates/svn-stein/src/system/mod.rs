@@ -34,7 +34,9 @@ mod scratch;
 pub use info::{SolveInfo, SolveRoute, SolveStatus};
 pub use scratch::Scratch;
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2};
+use std::convert::Infallible;
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
 use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
 
@@ -220,6 +222,12 @@ impl<'a> SvnSystem<'a> {
         self.coupling == Coupling::BlockDiagonal || self.is_decoupled()
     }
 
+    /// About the multiplications of one product with `H_p` or with its inverse for every particle.
+    fn product_work(&self) -> usize {
+        let (n, d) = self.shape();
+        self.curvature.factor_size().saturating_mul(2 * n * d)
+    }
+
     /// Particles `N` and coordinates `d`.
     pub fn shape(&self) -> (usize, usize) {
         self.kernel.transformed.dim()
@@ -373,6 +381,23 @@ fn for_each_particle<T: Send>(
     f: impl Fn(usize) -> Result<T, SteinError> + Sync + Send,
 ) -> Result<Vec<T>, SteinError> {
     parallel::map(n, multiplications, f).into_iter().collect()
+}
+
+/// `f(p, row p of out)`, rows as `1 × d` matrices, about as many multiplications in all.
+fn for_each_row(
+    mut out: ArrayViewMut2<'_, f64>,
+    multiplications: usize,
+    f: impl Fn(usize, ArrayViewMut2<'_, f64>) + Sync + Send,
+) {
+    let rows: Vec<_> = out.axis_chunks_iter_mut(Axis(0), 1).collect();
+    let done = parallel::for_each(rows, multiplications, |p, row| {
+        f(p, row);
+        Ok::<(), Infallible>(())
+    });
+    match done {
+        Ok(()) => (),
+        Err(never) => match never {},
+    }
 }
 
 /// `A x`.

@@ -1,9 +1,9 @@
 //! The Newton system as an operator: `N` curvature products an application, nothing of size `d × d`.
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{LinearOperator, SelfAdjoint, dense, multiply_each_into};
+use svn_linalg::{LinearOperator, SelfAdjoint, dense};
 
-use super::{Scratch, SvnSystem};
+use super::{Scratch, SvnSystem, for_each_row};
 use crate::field::norm;
 use crate::repulsion::coefficients;
 
@@ -44,12 +44,11 @@ impl SvnSystem<'_> {
             }
         } else {
             dense::multiply(1.0, self.mixing.view(), alpha.view(), 0.0, mixed.view_mut());
-            multiply_each_into(
-                self.curvature,
-                self.damping,
-                mixed.view(),
-                product.view_mut(),
-            );
+            let mixed = mixed.view();
+            for_each_row(product.view_mut(), self.product_work(), |p, row| {
+                let x = mixed.slice(s![p..=p, ..]);
+                self.curvature.multiply_into(p, self.damping, x, row);
+            });
             dense::multiply(
                 inverse,
                 self.mixing.view(),

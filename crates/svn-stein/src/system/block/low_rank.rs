@@ -16,7 +16,7 @@ use svn_linalg::{LowRankView, Rows, Woodbury, dense};
 
 use crate::error::SteinError;
 use crate::system::inverse::Inverse;
-use crate::system::{Scratch, SvnSystem, for_each_particle, vector_product};
+use crate::system::{Scratch, SvnSystem, for_each_particle, for_each_row, vector_product};
 
 /// The `N` systems.
 pub(super) struct LowRankBlocks<'s> {
@@ -175,7 +175,9 @@ impl Inverse for LowRankBlocks<'_> {
         let r = self.rows.first().map_or(0, |rows| rows.count());
         let inner = dense::product(rhs, self.y.t());
         out.assign(&rhs);
-        for (m, block) in self.blocks.iter().enumerate() {
+        let rows = self.blocks.iter().map(|block| block.size(r)).sum::<usize>();
+        for_each_row(out, 2 * rows * rhs.ncols(), |m, mut row| {
+            let block = &self.blocks[m];
             let data = block.active.len() * r;
             // U v.
             let mut image = Array2::zeros((1, block.size(r)));
@@ -189,7 +191,6 @@ impl Inverse for LowRankBlocks<'_> {
                 .assign(&vector_product(block.repulsion.view(), inner.row(m)));
             let z = block.small.solve_rows(image.view()) / block.shift;
             // − Uᵀ z.
-            let mut row = out.slice_mut(s![m..=m, ..]);
             if block.repulsion.nrows() > 0 {
                 let coefficients = dense::product(z.slice(s![.., data..]), block.repulsion.view());
                 dense::multiply(
@@ -205,7 +206,7 @@ impl Inverse for LowRankBlocks<'_> {
                 self.rows[p].combine_into(-a, z, 1.0, row.view_mut());
             }
             row /= block.shift;
-        }
+        });
         Ok(())
     }
 
