@@ -1,6 +1,7 @@
 //! Whether numbers are finite, at the speed of a sum.
 
 use ndarray::{ArrayView, Dimension};
+use svn_linalg::dense;
 
 /// Index of the first part with a NaN or an infinity.
 ///
@@ -17,17 +18,21 @@ pub(crate) fn first_non_finite<'a, D: Dimension + 'a>(
 
 /// Whether all values are finite.
 pub(crate) fn slice_is_finite(values: &[f64]) -> bool {
-    // Eight sums at a time, which vectorises.
-    let mut sums = [0.0; 8];
-    let chunks = values.chunks_exact(8);
-    let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
-    for chunk in chunks {
-        for i in 0..8 {
-            // Zero, or NaN where the value is not finite: no sum overflows.
-            sums[i] += chunk[i] * 0.0;
-        }
-    }
-    rest + sums.iter().sum::<f64>() == 0.0
+    dense::vectorized(
+        #[inline(always)]
+        || {
+            // Sums of zeros, and of NaN where a value is not finite: none overflows. Several at a time, which vectorises.
+            let mut sums = [0.0; 16];
+            let chunks = values.chunks_exact(16);
+            let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
+            for chunk in chunks {
+                for i in 0..16 {
+                    sums[i] += chunk[i] * 0.0;
+                }
+            }
+            rest + sums.iter().sum::<f64>() == 0.0
+        },
+    )
 }
 
 #[cfg(test)]

@@ -128,31 +128,6 @@ pub enum Activation {
     Gelu,
 }
 
-impl Activation {
-    /// Value and derivative at `z`.
-    pub(crate) fn value_and_slope(self, z: f64) -> (f64, f64) {
-        use std::f64::consts::{FRAC_1_SQRT_2, PI};
-        match self {
-            Self::Relu if z > 0.0 => (z, 1.0),
-            // Not zero for NaN.
-            Self::Relu => (if z < 0.0 { 0.0 } else { z }, 0.0),
-            Self::Tanh => {
-                let y = z.tanh();
-                (y, 1.0 - y * y)
-            }
-            Self::Sigmoid => {
-                let y = 1.0 / (1.0 + (-z).exp());
-                (y, y * (1.0 - y))
-            }
-            Self::Gelu => {
-                let distribution = 0.5 * libm::erfc(-z * FRAC_1_SQRT_2);
-                let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
-                (z * distribution, distribution + z * density)
-            }
-        }
-    }
-}
-
 /// Settings of [`Layer::Conv2d`]; `[vertical, horizontal]` wherever there are two.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -8,10 +8,12 @@
 //! One matrix product a batch: `½ O (O + 1) · K'² · b` multiplications, where the product of the rows takes
 //! `(O K')² · b k`, for ten classes eighteen times as many.
 
-use ndarray::{Array2, Array3, Array4, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
+use ndarray::{
+    Array2, Array3, Array4, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, ArrayViewMut3, s,
+};
 use svn_linalg::{DenseMatrices, ParticleOperators, Shifted, dense};
 
-use crate::linearized::{check_layer_finite, homogeneous};
+use crate::linearized::{Values, check_layer_finite, homogeneous, visitors};
 use crate::slots::{BatchSlots, check_shapes, fixed};
 use crate::{CurvatureError, Linearized, Result};
 
@@ -112,16 +114,18 @@ impl BatchSlots for LayerGgn {
             });
         };
         let block = &linear.subject().blocks()[0];
-        linear.visit_layers(root, &mut |_, p, a, delta| {
-            let a = homogeneous(a, block);
-            let sums = pair_moments(a.view(), delta);
-            check_layer_finite("curvature", block, p, sums.view())?;
-            let shape = target.index_axis(Axis(0), p).raw_dim();
-            if let Ok(sums) = sums.into_shape_with_order(shape) {
-                target.index_axis_mut(Axis(0), p).assign(&sums);
-            }
-            Ok(())
-        })?;
+        let parts = target.outer_iter_mut().collect();
+        let visit =
+            |p: usize, target: &mut ArrayViewMut3<'_, f64>, _, a: Values<'_>, delta: Values<'_>| {
+                let a = homogeneous(a, block);
+                let sums = pair_moments(a.view(), delta);
+                check_layer_finite("curvature", block, p, sums.view())?;
+                if let Ok(sums) = sums.into_shape_with_order(target.raw_dim()) {
+                    target.assign(&sums);
+                }
+                Ok(())
+            };
+        linear.visit_layers(root, visitors(parts, &visit))?;
         self.update_matrices();
         Ok(())
     }
@@ -170,7 +174,7 @@ fn pair_moments(a: ArrayView2<'_, f64>, delta: ArrayView2<'_, f64>) -> Array2<f6
 mod tests {
     use super::*;
     use crate::{Activation, Backend, Layer, Loss, Sequential};
-    use ndarray::{Array, Dimension, IntoDimension};
+    use ndarray::{Array, Axis, Dimension, IntoDimension};
     use svn_linalg::LinearOperator as _;
 
     fn waves<D: IntoDimension>(shape: D, frequency: f64) -> Array<f64, D::Dim> {

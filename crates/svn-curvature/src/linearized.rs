@@ -14,7 +14,9 @@
 
 use std::fmt::Debug;
 
-use ndarray::{Array2, Array3, ArrayView2, ArrayView3, ArrayView4, ArrayViewMut2, ArrayViewMut3};
+use ndarray::{
+    Array2, Array3, ArrayView2, ArrayView3, ArrayView4, ArrayViewMut1, ArrayViewMut2, ArrayViewMut3,
+};
 use ndarray::{Axis, s};
 use svn_linalg::dense;
 
@@ -24,10 +26,10 @@ use crate::error::{CurvatureError, check_shape};
 use crate::finite::first_non_finite;
 use crate::subject::Subject;
 
-/// Takes an affine layer, by its index among those covered, of a particle: inputs `a` (`b × K`) and cotangents `δ`
-/// (`bk × O`, row `i k + j` is sample `i`, root column `j`), in any layout.
+/// Takes the affine layers of one particle, each by its index among those covered: inputs `a` (`b × K`) and cotangents
+/// `δ` (`bk × O`, row `i k + j` is sample `i`, root column `j`), in any layout.
 pub type LayerVisitor<'a> =
-    dyn FnMut(usize, usize, ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()> + 'a;
+    Box<dyn FnMut(usize, ArrayView2<'_, f64>, ArrayView2<'_, f64>) -> Result<()> + Send + 'a>;
 
 /// Sums over samples of one layer, of all particles: `A`, `N × K' × K'`, and `G`, `N × O × O`.
 #[derive(Debug, Clone, PartialEq)]
@@ -83,12 +85,16 @@ pub trait Linearized: Debug + Send {
     /// A wrong shape; a row that is not finite (particle and layer).
     fn rows_into(&self, root: ArrayView4<'_, f64>, out: ArrayViewMut3<'_, f64>) -> Result<()>;
 
-    /// Pulls the root (`N × b × c × k`) back and shows each affine layer that is covered of each particle, a particle's
-    /// last layer first.
+    /// Pulls the root (`N × b × c × k`) back and shows each particle's visitor, one for each in order, the affine layers
+    /// that are covered, the last layer first. Particles may be visited at the same time.
     ///
     /// # Errors
-    /// A wrong shape; a layer with several positions a sample, which has no such form.
-    fn visit_layers(&self, root: ArrayView4<'_, f64>, visit: &mut LayerVisitor<'_>) -> Result<()>;
+    /// A wrong shape; a layer with several positions a sample, which has no such form; the first visitor's own.
+    fn visit_layers(
+        &self,
+        root: ArrayView4<'_, f64>,
+        visitors: Vec<LayerVisitor<'_>>,
+    ) -> Result<()>;
 
     /// Adds squares of the rows to `out`, `N × d`.
     ///
@@ -99,9 +105,15 @@ pub trait Linearized: Debug + Send {
         root: ArrayView4<'_, f64>,
         mut out: ArrayViewMut2<'_, f64>,
     ) -> Result<()> {
-        self.visit_layers(root, &mut |layer, p, a, delta| {
-            let block = &self.subject().blocks()[layer];
-            let mut out = out.slice_mut(s![p, self.subject().columns(block)]);
+        let subject = self.subject();
+        let parts = out.outer_iter_mut().collect();
+        let visit = |p: usize,
+                     out: &mut ArrayViewMut1<'_, f64>,
+                     layer: usize,
+                     a: Values<'_>,
+                     delta: Values<'_>| {
+            let block = &subject.blocks()[layer];
+            let mut out = out.slice_mut(s![subject.columns(block)]);
             let squares = squared_gradients(a, delta);
             out.iter_mut().zip(&squares).for_each(|(o, s)| *o += s);
             if block.has_bias() {
@@ -111,7 +123,8 @@ pub trait Linearized: Debug + Send {
                 }
             }
             check_layer_finite("curvature", block, p, out.view().insert_axis(Axis(0)))
-        })
+        };
+        self.visit_layers(root, visitors(parts, &visit))
     }
 
     /// Adds KFAC's moments of each layer.
@@ -119,16 +132,25 @@ pub trait Linearized: Debug + Send {
     /// # Errors
     /// As for [`Self::add_squares`].
     fn add_moments(&self, root: ArrayView4<'_, f64>, sums: &mut [LayerMoments]) -> Result<()> {
-        self.visit_layers(root, &mut |layer, p, a, delta| {
-            let (block, sums) = (&self.subject().blocks()[layer], &mut sums[layer]);
-            let mut inputs = sums.inputs.index_axis_mut(Axis(0), p);
+        let subject = self.subject();
+        let arrays = sums.iter_mut();
+        let arrays = arrays.flat_map(|sums| [&mut sums.inputs, &mut sums.cotangents]);
+        let parts = by_particle(arrays, self.particles());
+        let visit = |p: usize,
+                     parts: &mut Vec<ArrayViewMut2<'_, f64>>,
+                     layer: usize,
+                     a: Values<'_>,
+                     delta: Values<'_>| {
+            let block = &subject.blocks()[layer];
+            let inputs = &mut parts[2 * layer];
             let a = homogeneous(a, block);
             dense::multiply(1.0, a.t(), a.view(), 1.0, inputs.view_mut());
             check_layer_finite("curvature factor A", block, p, inputs.view())?;
-            let mut cotangents = sums.cotangents.index_axis_mut(Axis(0), p);
+            let cotangents = &mut parts[2 * layer + 1];
             dense::multiply(1.0, delta.t(), delta, 1.0, cotangents.view_mut());
             check_layer_finite("curvature factor G", block, p, cotangents.view())
-        })
+        };
+        self.visit_layers(root, visitors(parts, &visit))
     }
 
     /// Adds EKFAC's squares in the bases of each layer to `sums`, each `N × O × K'`.
@@ -141,15 +163,21 @@ pub trait Linearized: Debug + Send {
         bases: &[LayerBases],
         sums: &mut [Array3<f64>],
     ) -> Result<()> {
-        self.visit_layers(root, &mut |layer, p, a, delta| {
-            let (block, bases) = (&self.subject().blocks()[layer], &bases[layer]);
+        let subject = self.subject();
+        let parts = by_particle(sums, self.particles());
+        let visit = |p: usize,
+                     sums: &mut Vec<ArrayViewMut2<'_, f64>>,
+                     layer: usize,
+                     a: Values<'_>,
+                     delta: Values<'_>| {
+            let (block, bases) = (&subject.blocks()[layer], &bases[layer]);
             let a = homogeneous(a, block);
             let a = dense::product(a.view(), bases.right.index_axis(Axis(0), p));
             let delta = dense::product(delta, bases.left.index_axis(Axis(0), p));
-            let mut out = sums[layer].index_axis_mut(Axis(0), p);
-            out += &squared_gradients(a.view(), delta.view());
-            check_layer_finite("curvature", block, p, out.view())
-        })
+            sums[layer] += &squared_gradients(a.view(), delta.view());
+            check_layer_finite("curvature", block, p, sums[layer].view())
+        };
+        self.visit_layers(root, visitors(parts, &visit))
     }
 
     /// `b`.
@@ -199,6 +227,34 @@ pub trait Linearized: Debug + Send {
         check_shape("root", root.shape(), &expected, words)?;
         Ok(columns)
     }
+}
+
+/// Inputs or cotangents of a layer.
+pub(crate) type Values<'a> = ArrayView2<'a, f64>;
+
+/// One visitor a particle, with a part of its own: `visit(particle, part, layer, a, δ)`.
+pub(crate) fn visitors<'a, P: Send + 'a>(
+    parts: Vec<P>,
+    visit: &'a (impl Fn(usize, &mut P, usize, Values<'_>, Values<'_>) -> Result<()> + Sync),
+) -> Vec<LayerVisitor<'a>> {
+    let visitor = |(p, mut part): (usize, P)| -> LayerVisitor<'a> {
+        Box::new(move |layer, a, delta| visit(p, &mut part, layer, a, delta))
+    };
+    parts.into_iter().enumerate().map(visitor).collect()
+}
+
+/// Of each particle its matrix in each array.
+pub(crate) fn by_particle<'a>(
+    arrays: impl IntoIterator<Item = &'a mut Array3<f64>>,
+    particles: usize,
+) -> Vec<Vec<ArrayViewMut2<'a, f64>>> {
+    let mut all: Vec<Vec<_>> = (0..particles).map(|_| Vec::new()).collect();
+    for array in arrays {
+        for (own, matrix) in all.iter_mut().zip(array.outer_iter_mut()) {
+            own.push(matrix);
+        }
+    }
+    all
 }
 
 /// `(a, 1)` if the layer has a bias, else `a`.

@@ -19,6 +19,7 @@ use ndarray::{Array3, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
 use svn_linalg::{LowRank, ParticleOperators, ParticleRows, Rows};
 
 use crate::block::AffineBlock;
+use crate::linearized::{Values, by_particle, visitors};
 use crate::slots::{BatchSlots, check_shapes, fixed, rows_of_slot};
 use crate::{CurvatureError, Linearized, Result};
 use particle::LayeredParticle;
@@ -126,17 +127,24 @@ impl BatchSlots for LayeredRows {
             let mut cotangents = layer.cotangents.slice_mut(s![.., unused.clone(), ..]);
             cotangents.fill(0.0);
         }
-        let layers = &mut self.layers;
-        linear.visit_layers(root, &mut |layer, p, a, delta| {
-            let layer = &mut layers[layer];
-            let mut cotangents = layer.cotangents.slice_mut(s![p, used.clone(), ..]);
+        let particles = self.gram.dim().0;
+        let arrays = self.layers.iter_mut();
+        let arrays = arrays.flat_map(|layer| [&mut layer.inputs, &mut layer.cotangents]);
+        let parts = by_particle(arrays, particles);
+        let visit = |_,
+                     parts: &mut Vec<ArrayViewMut2<'_, f64>>,
+                     layer: usize,
+                     a: Values<'_>,
+                     delta: Values<'_>| {
+            let mut cotangents = parts[2 * layer + 1].slice_mut(s![used.clone(), ..]);
             cotangents.assign(&delta);
-            let mut inputs = layer.inputs.slice_mut(s![p, used.clone(), ..]);
+            let mut inputs = parts[2 * layer].slice_mut(s![used.clone(), ..]);
             for (row, mut input) in inputs.outer_iter_mut().enumerate() {
                 input.assign(&a.row(row / columns));
             }
             Ok(())
-        })?;
+        };
+        linear.visit_layers(root, visitors(parts, &visit))?;
         self.update_gram(slot.clone());
         let finite =
             |gram: ArrayView2<'_, f64>| slot.clone().all(|row| gram[[row, row]].is_finite());

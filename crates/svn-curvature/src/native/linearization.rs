@@ -102,7 +102,7 @@ impl<T: Number> NativeLinearization<T> {
         let mut out = Array2::from_elem((c, b * k), T::zero());
         for (mut out, root) in out.outer_iter_mut().zip(root.axis_iter(Axis(1))) {
             for (out, value) in out.iter_mut().zip(root) {
-                *out = T::from_f64(*value);
+                *out = T::from_f64(*value).flushed();
             }
         }
         out
@@ -212,14 +212,17 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         })
     }
 
-    fn visit_layers(&self, root: ArrayView4<'_, f64>, visit: &mut LayerVisitor<'_>) -> Result<()> {
-        self.check_root(root)?;
-        for p in 0..self.particles() {
+    fn visit_layers(
+        &self,
+        root: ArrayView4<'_, f64>,
+        visitors: Vec<LayerVisitor<'_>>,
+    ) -> Result<()> {
+        let columns = self.check_root(root)?;
+        parallel::for_each(visitors, self.work(columns), |p, mut visit| {
             let root = self.cotangents(root.index_axis(Axis(0), p));
             self.pull_back(p, root, |layer, a, delta| {
-                visit(layer, p, T::widened(a).view(), T::widened(delta).t())
-            })?;
-        }
-        Ok(())
+                visit(layer, T::widened(a).view(), T::widened(delta).t())
+            })
+        })
     }
 }

@@ -7,6 +7,8 @@
 //! Values stand with samples as columns, so that the products run along samples whatever the widths are; the weights are
 //! read where they lie in the flat vector.
 
+mod activation;
+mod elementary;
 mod linearization;
 mod number;
 mod pass;
@@ -15,7 +17,7 @@ mod samples;
 use ndarray::{ArrayView2, Axis};
 
 use crate::{Layer, Precision, Samples, Sequential};
-use number::{Number, converted};
+use number::Number;
 use samples::NativeSamples;
 
 /// The first layer that this backend does not have, and its index.
@@ -33,7 +35,9 @@ pub(crate) fn first_unsupported(network: &Sequential) -> Option<(usize, &Layer)>
 /// Takes in samples, checked, for networks without unsupported layers.
 pub(crate) fn samples(precision: Precision, x: ArrayView2<'_, f64>) -> Box<dyn Samples> {
     fn typed<T: Number>(x: ArrayView2<'_, f64>) -> Box<dyn Samples> {
-        Box::new(NativeSamples::<T>::new(converted(x.insert_axis(Axis(0)))))
+        Box::new(NativeSamples::<T>::new(T::converted(
+            x.insert_axis(Axis(0)),
+        )))
     }
     match precision {
         Precision::Double => typed::<f64>(x),

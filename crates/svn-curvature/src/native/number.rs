@@ -9,6 +9,12 @@ pub(super) trait Number: Real + 'static {
 
     fn to_f64(self) -> f64;
 
+    /// Zero in place of numbers too small to be normal, on which arithmetic is many times slower on some processors.
+    fn flushed(self) -> Self;
+
+    /// The values in row-major order, whatever theirs was.
+    fn converted<D: Dimension>(values: ArrayView<'_, f64, D>) -> Array<Self, D>;
+
     /// The values in f64; f64 are not copied.
     fn widened(values: ArrayView2<'_, Self>) -> CowArray<'_, f64, Ix2>;
 
@@ -17,12 +23,27 @@ pub(super) trait Number: Real + 'static {
 }
 
 impl Number for f64 {
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         self
+    }
+
+    #[inline(always)]
+    fn flushed(self) -> Self {
+        if self.abs() < Self::MIN_POSITIVE {
+            0.0
+        } else {
+            self
+        }
+    }
+
+    fn converted<D: Dimension>(values: ArrayView<'_, f64, D>) -> Array<Self, D> {
+        values.as_standard_layout().into_owned()
     }
 
     fn widened(values: ArrayView2<'_, Self>) -> CowArray<'_, f64, Ix2> {
@@ -35,12 +56,27 @@ impl Number for f64 {
 }
 
 impl Number for f32 {
+    #[inline(always)]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
 
+    #[inline(always)]
     fn to_f64(self) -> f64 {
         f64::from(self)
+    }
+
+    #[inline(always)]
+    fn flushed(self) -> Self {
+        if self.abs() < Self::MIN_POSITIVE {
+            0.0
+        } else {
+            self
+        }
+    }
+
+    fn converted<D: Dimension>(values: ArrayView<'_, f64, D>) -> Array<Self, D> {
+        values.as_standard_layout().mapv(Self::from_f64)
     }
 
     fn widened(values: ArrayView2<'_, Self>) -> CowArray<'_, f64, Ix2> {
@@ -52,9 +88,4 @@ impl Number for f32 {
         write(narrow.view_mut());
         out.zip_mut_with(&narrow, |out, value| *out = f64::from(*value));
     }
-}
-
-/// The values in row-major order, whatever theirs was.
-pub(super) fn converted<T: Number, D: Dimension>(values: ArrayView<'_, f64, D>) -> Array<T, D> {
-    values.as_standard_layout().mapv(T::from_f64)
 }

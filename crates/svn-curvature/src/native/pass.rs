@@ -1,11 +1,12 @@
 //! One particle's way through the layers and back.
 
-use ndarray::{Array2, ArrayView1, ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
 use svn_linalg::dense;
 
+use super::activation::activate;
 use super::number::Number;
 use crate::block::AffineBlock;
-use crate::{Activation, Layer, Result, Sequential};
+use crate::{Layer, Result, Sequential};
 
 /// What a layer leaves for the way back.
 #[derive(Debug, Clone)]
@@ -52,23 +53,23 @@ pub(super) fn forward<T: Number>(
                 let input = values.as_ref().map_or(samples, |values| values.view());
                 let output = affine(block, params, input);
                 if let Some(tape) = tape.as_deref_mut() {
-                    let rows = |values: Array2<T>| values.t().as_standard_layout().into_owned();
                     tape.push(Record::Affine {
                         block: index,
-                        input: values.take().map(rows),
+                        input: values.take().as_ref().map(transposed),
                     });
                 }
                 values = Some(output);
             }
             Layer::Activation(function) => {
-                let values = values.get_or_insert_with(|| samples.to_owned());
+                let values =
+                    values.get_or_insert_with(|| samples.as_standard_layout().into_owned());
                 match tape.as_deref_mut() {
                     Some(tape) => {
                         let mut derivative = Array2::zeros(values.raw_dim());
-                        activate(*function, values, Some(&mut derivative));
+                        activate(*function, elements(values), elements(&mut derivative));
                         tape.push(Record::Pointwise { derivative });
                     }
-                    None => activate(*function, values, None),
+                    None => activate(*function, elements(values), &mut []),
                 }
             }
             // Vectors are flat.
@@ -80,6 +81,34 @@ pub(super) fn forward<T: Number>(
         )?;
     }
     Ok(values.unwrap_or_else(|| samples.to_owned()))
+}
+
+/// All elements, in row-major order.
+fn elements<T>(values: &mut Array2<T>) -> &mut [T] {
+    match values.as_slice_mut() {
+        Some(elements) => elements,
+        None => unreachable!("made in standard layout"),
+    }
+}
+
+/// Rows become columns, eight rows at a time, which fill what is read and written at once.
+fn transposed<T: Number>(values: &Array2<T>) -> Array2<T> {
+    let (rows, columns) = values.dim();
+    let mut out = Array2::from_elem((columns, rows), T::zero());
+    let (from, to) = (values.as_slice(), out.as_slice_mut());
+    let (Some(from), Some(to)) = (from, to) else {
+        unreachable!("made in standard layout")
+    };
+    for first in (0..rows).step_by(8) {
+        let count = (rows - first).min(8);
+        for column in 0..columns {
+            let to = &mut to[column * rows + first..][..count];
+            for (i, to) in to.iter_mut().enumerate() {
+                *to = from[(first + i) * columns + column];
+            }
+        }
+    }
+    out
 }
 
 /// `W aᵀ + β`, `O × b`.
@@ -103,43 +132,6 @@ fn affine<T: Number>(
         output.view_mut(),
     );
     output
-}
-
-/// Replaces `z` by the function's values, and gives its derivatives.
-fn activate<T: Number>(
-    function: Activation,
-    values: &mut Array2<T>,
-    derivative: Option<&mut Array2<T>>,
-) {
-    let Some(z) = values.as_slice_memory_order_mut() else {
-        unreachable!("an owned array is in one piece")
-    };
-    let mut none = [];
-    let slopes = match derivative.and_then(|d| d.as_slice_memory_order_mut()) {
-        Some(slopes) => slopes,
-        None => &mut none[..],
-    };
-    if function == Activation::Relu {
-        dense::vectorized(
-            #[inline(always)]
-            || {
-                for (z, slope) in z.iter().zip(slopes.iter_mut()) {
-                    *slope = if *z > T::zero() { T::one() } else { T::zero() };
-                }
-                for z in z.iter_mut() {
-                    *z = if *z < T::zero() { T::zero() } else { *z };
-                }
-            },
-        );
-        return;
-    }
-    for (i, z) in z.iter_mut().enumerate() {
-        let (value, slope) = function.value_and_slope(z.to_f64());
-        *z = T::from_f64(value);
-        if let Some(out) = slopes.get_mut(i) {
-            *out = T::from_f64(slope);
-        }
-    }
 }
 
 /// Pulls cotangents `c × bk` back through the records, and shows each affine layer from `first` on, last first, with its
@@ -170,23 +162,25 @@ pub(super) fn pull_back<T: Number>(
 
 /// `cotangents[o, i k + j] *= derivative[o, i]`.
 fn scale<T: Number>(cotangents: &mut Array2<T>, derivative: &Array2<T>) {
-    let (samples, columns) = (derivative.ncols(), cotangents.ncols());
-    let repeat = columns / samples.max(1);
-    let rows = cotangents.axis_iter_mut(Axis(0)).zip(derivative.rows());
-    for (mut cotangents, derivative) in rows {
-        let (Some(c), Some(d)) = (cotangents.as_slice_mut(), derivative.to_slice()) else {
-            unreachable!("owned arrays have rows in one piece")
-        };
-        if repeat == 1 {
-            for (c, d) in c.iter_mut().zip(d) {
-                *c = *c * *d;
+    let repeat = cotangents.ncols() / derivative.ncols().max(1);
+    let (Some(cotangents), Some(derivative)) = (cotangents.as_slice_mut(), derivative.as_slice())
+    else {
+        unreachable!("made in standard layout")
+    };
+    dense::vectorized(
+        #[inline(always)]
+        || {
+            if repeat == 1 {
+                for (c, d) in cotangents.iter_mut().zip(derivative) {
+                    *c = (*c * *d).flushed();
+                }
+                return;
             }
-        } else {
-            for (c, d) in c.chunks_exact_mut(repeat.max(1)).zip(d) {
+            for (c, d) in cotangents.chunks_exact_mut(repeat.max(1)).zip(derivative) {
                 for c in c {
-                    *c = *c * *d;
+                    *c = (*c * *d).flushed();
                 }
             }
-        }
-    }
+        },
+    );
 }

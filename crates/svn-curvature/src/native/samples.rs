@@ -4,7 +4,7 @@ use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis, s};
 use svn_linalg::parallel;
 
 use super::linearization::NativeLinearization;
-use super::number::{Number, converted};
+use super::number::Number;
 use super::pass;
 use crate::backend::{check_evaluation, check_selection};
 use crate::finite::first_non_finite;
@@ -20,7 +20,8 @@ pub(super) struct NativeSamples<T> {
 }
 
 impl<T: Number> NativeSamples<T> {
-    pub(super) fn new(values: Array3<T>) -> Self {
+    pub(super) fn new(mut values: Array3<T>) -> Self {
+        values.mapv_inplace(T::flushed);
         Self { values }
     }
 
@@ -39,7 +40,7 @@ impl<T: Number> NativeSamples<T> {
     fn outputs(&self, network: &Sequential, particles: ArrayView2<'_, f64>) -> Result<Array3<T>> {
         self.check(network, particles)?;
         let (n, rows) = (particles.nrows(), self.rows());
-        let params = converted::<T, _>(particles);
+        let params = T::converted(particles);
         let tiles = rows.div_ceil(TILE);
         let work = network.layout().dim() * TILE.min(rows) * tiles * n;
         let parts = parallel::map(n * tiles, work, |part| {
@@ -117,7 +118,7 @@ impl<T: Number> Samples for NativeSamples<T> {
         particles: ArrayView2<'_, f64>,
     ) -> Result<Box<dyn Linearized>> {
         self.check(network, particles)?;
-        let params = converted::<T, _>(particles);
+        let params = T::converted(particles);
         let samples = self.values.clone();
         Ok(Box::new(NativeLinearization::new(
             network, params, samples,

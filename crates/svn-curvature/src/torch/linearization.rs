@@ -238,7 +238,11 @@ impl Linearized for TorchLinearization {
         })
     }
 
-    fn visit_layers(&self, root: ArrayView4<'_, f64>, visit: &mut LayerVisitor<'_>) -> Result<()> {
+    fn visit_layers(
+        &self,
+        root: ArrayView4<'_, f64>,
+        mut visitors: Vec<LayerVisitor<'_>>,
+    ) -> Result<()> {
         tch::no_grad(|| {
             self.pull_back(&self.root(root)?, |layer, block, a, delta| {
                 if block.positions() > 1 {
@@ -250,9 +254,10 @@ impl Linearized for TorchLinearization {
                 }
                 let a: Array3<f64> = convert::array(a)?;
                 let delta: Array3<f64> = convert::array(&delta.f_flatten(1, 3)?.f_contiguous()?)?;
-                for (p, delta) in delta.outer_iter().enumerate() {
+                let particles = visitors.iter_mut().zip(delta.outer_iter());
+                for (p, (visit, delta)) in particles.enumerate() {
                     let shared = p.min(a.dim().0 - 1);
-                    visit(layer, p, a.index_axis(Axis(0), shared), delta)?;
+                    visit(layer, a.index_axis(Axis(0), shared), delta)?;
                 }
                 Ok(())
             })

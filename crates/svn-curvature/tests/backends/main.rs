@@ -4,6 +4,7 @@
 mod agreement;
 #[path = "../common/mod.rs"]
 mod common;
+mod denormals;
 mod products;
 mod refusals;
 mod threads;
