@@ -1,10 +1,9 @@
-//! The same bytes for any number of rayon and BLAS threads, on matrices large enough for BLAS to split.
+//! The same bytes for any number of threads, on matrices large enough to be shared out.
 
 mod common;
 
 use common::*;
 use ndarray::Array2;
-use svn_linalg::threads::{blas_threads, set_blas_threads};
 use svn_stein::{
     Bandwidth, Coupling, Kernel, KernelSettings, Method, Metric, Newton, Sampler, Stop, run,
 };
@@ -45,7 +44,6 @@ fn results_do_not_depend_on_the_number_of_threads() {
             state.particles().to_owned()
         })
     };
-    let before = blas_threads();
     // The second bandwidth is far too large, and its kernel matrix nearly singular.
     for (kernel, bandwidth) in [
         (Kernel::Rbf, Bandwidth::Median),
@@ -53,7 +51,6 @@ fn results_do_not_depend_on_the_number_of_threads() {
         (Kernel::Delta, Bandwidth::Median),
     ] {
         for coupling in COUPLINGS {
-            set_blas_threads(1);
             let one: Array2<f64> = step(1, coupling, kernel.clone(), bandwidth);
             for threads in [2, 4] {
                 assert_eq!(
@@ -64,5 +61,4 @@ fn results_do_not_depend_on_the_number_of_threads() {
             }
         }
     }
-    set_blas_threads(before);
 }
