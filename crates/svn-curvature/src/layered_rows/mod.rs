@@ -13,10 +13,11 @@
 mod particle;
 mod products;
 
+use std::convert::Infallible;
 use std::ops::Range;
 
 use ndarray::{Array3, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
-use svn_linalg::{LowRank, ParticleOperators, ParticleRows, Rows};
+use svn_linalg::{LowRank, ParticleOperators, ParticleRows, Rows, parallel};
 
 use crate::block::AffineBlock;
 use crate::linearized::{Values, by_particle, visitors};
@@ -79,18 +80,26 @@ impl LayeredRows {
     /// Products of the slot's rows with all rows; those within the slot once, and mirrored.
     fn update_gram(&mut self, slot: Range<usize>) {
         let rows = self.count();
-        let mut tile = Tile::new(rows);
-        for (p, mut gram) in self.gram.outer_iter_mut().enumerate() {
+        let layers = &self.layers;
+        let grams: Vec<_> = self.gram.outer_iter_mut().collect();
+        let work = grams.len() * slot.len() * rows * (layers.len() + 1);
+        let done = parallel::for_each(grams, work, |p, mut gram| {
+            let mut tile = Tile::new(rows);
             for first in slot.clone().step_by(TILE) {
                 let left = first..(first + TILE).min(slot.end);
                 for right in [0..slot.start, first..rows] {
                     let pair = [(p, left.clone()), (p, right.clone())];
-                    let products = inner_products(&self.layers, pair, &mut tile);
+                    let products = inner_products(layers, pair, &mut tile);
                     gram.slice_mut(s![right.clone(), left.clone()])
                         .assign(&products.t());
                     gram.slice_mut(s![left.clone(), right]).assign(&products);
                 }
             }
+            Ok::<(), Infallible>(())
+        });
+        match done {
+            Ok(()) => (),
+            Err(never) => match never {},
         }
     }
 
@@ -231,5 +240,94 @@ impl ParticleRows for LayeredRows {
     /// Rows that are not finite are refused when they are written.
     fn non_finite(&self) -> Option<usize> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, Array3, ArrayView2, s};
+    use svn_linalg::ParticleRows;
+
+    use super::{LayerRows, LayeredRows};
+
+    /// Numbers without a pattern.
+    fn numbers(phase: f64, shape: (usize, usize)) -> Array2<f64> {
+        Array2::from_shape_fn(shape, |(i, j)| {
+            (phase + 12.9898 * (i * 97 + j) as f64).sin()
+        })
+    }
+
+    /// Two particles of two layers, one with narrow inputs and one with narrow cotangents.
+    fn rows(count: usize) -> LayeredRows {
+        let (mut layers, mut start) = (Vec::new(), 0);
+        for (inputs, outputs, bias) in [(3, 6, true), (6, 1, false), (5, 4, true)] {
+            let array = |phase: f64, width: usize| {
+                let numbers = numbers(phase, (2 * count, width));
+                Array3::from_shape_fn((2, count, width), |(p, i, j)| numbers[(p * count + i, j)])
+            };
+            let end = start + inputs * outputs;
+            let last = end + if bias { outputs } else { 0 };
+            layers.push(LayerRows {
+                inputs: array(0.1 + start as f64, inputs),
+                cotangents: array(0.7 + start as f64, outputs),
+                weight: start..end,
+                bias: bias.then_some(end..last),
+            });
+            start = last;
+        }
+        LayeredRows {
+            layers,
+            gram: Array3::zeros((2, count, count)),
+            slot_rows: count,
+            dim: start,
+        }
+    }
+
+    /// Row by row, number by number.
+    fn written_out(rows: &LayeredRows, particle: usize) -> Array2<f64> {
+        let mut out = Array2::zeros((rows.count(), rows.dim));
+        for layer in &rows.layers {
+            let (a, d) = layer.factors(particle);
+            for i in 0..rows.count() {
+                for o in 0..d.ncols() {
+                    for k in 0..a.ncols() {
+                        let at = layer.weight.start + o * a.ncols() + k;
+                        out[(i, at)] = d[(i, o)] * a[(i, k)];
+                    }
+                    if let Some(bias) = &layer.bias {
+                        out[(i, bias.start + o)] = d[(i, o)];
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    fn assert_close(found: ArrayView2<'_, f64>, expected: ArrayView2<'_, f64>) {
+        assert_eq!(found.dim(), expected.dim());
+        for (a, b) in found.iter().zip(expected) {
+            assert!((a - b).abs() < 1e-12, "{a} and {b}");
+        }
+    }
+
+    #[test]
+    fn products_of_all_vectors_are_those_of_the_rows_written_out() {
+        for (count, vectors) in [(1, 1), (5, 1), (9, 4)] {
+            let rows = rows(count);
+            for particle in 0..2 {
+                let j = written_out(&rows, particle);
+                let own = rows.rows(particle);
+                let x = numbers(0.3, (vectors, rows.dim));
+                assert_close(own.project(x.view()).view(), x.dot(&j.t()).view());
+                // Some of the rows of a wider matrix.
+                let mut wide = Array2::from_elem((vectors, count + 3), 7.0);
+                own.project_into(x.view(), wide.slice_mut(s![.., 1..=count]));
+                assert_close(wide.slice(s![.., 1..=count]), x.dot(&j.t()).view());
+                let z = numbers(0.9, (vectors, count));
+                let mut out = x.clone();
+                own.combine_into(-0.4, z.view(), 0.5, out.view_mut());
+                assert_close(out.view(), (&x * 0.5 - z.dot(&j) * 0.4).view());
+            }
+        }
     }
 }

@@ -22,38 +22,42 @@ impl Rows for LayeredParticle<'_> {
         self.rows.dim
     }
 
+    /// All vectors at once, so that a layer's inputs or cotangents are read by one product.
     fn project_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let x = x.as_standard_layout();
+        let k = x.nrows();
         out.fill(0.0);
         for layer in &self.rows.layers {
             let (a, d) = layer.factors(self.particle);
+            let (outputs, inputs) = (d.ncols(), a.ncols());
             let narrow = layer.narrow_side(self.particle);
-            let mut image = Array2::zeros(narrow.values.dim());
-            let mut shift = Array1::zeros(out.ncols());
-            let mut weight = Array2::zeros((d.ncols(), a.ncols()));
-            for (x, mut out) in x.rows().into_iter().zip(out.rows_mut()) {
-                let source = x.slice(s![layer.weight.clone()]);
-                let Ok(source) = source.into_shape_with_order(weight.dim()) else {
-                    continue;
-                };
-                // Rows of odd length are not aligned, which costs a product more than this copy.
-                weight.assign(&source);
-                if narrow.is_inputs {
-                    dense::multiply(1.0, d.view(), weight.view(), 0.0, image.view_mut());
-                } else {
-                    multiply(a, weight.t(), 0.0, image.view_mut());
+            let width = narrow.values.ncols();
+            let mut image = Array2::zeros((d.nrows(), k * width));
+            if narrow.is_inputs {
+                // Vectors side by side.
+                let mut weights = Array2::zeros((outputs, k * inputs));
+                for (v, x) in x.rows().into_iter().enumerate() {
+                    let source = x.slice_move(s![layer.weight.clone()]);
+                    let columns = v * inputs..(v + 1) * inputs;
+                    let mut target = weights.slice_mut(s![.., columns]);
+                    target.iter_mut().zip(source).for_each(|(o, x)| *o = *x);
                 }
-                add_row_products(image.view(), narrow.values, out.view_mut());
-                if let Some(bias) = &layer.bias {
-                    dense::multiply_vector(
-                        1.0,
-                        d.view(),
-                        x.slice(s![bias.clone()]),
-                        0.0,
-                        shift.view_mut(),
-                    );
-                    out += &shift;
+                dense::multiply(1.0, d, weights.view(), 0.0, image.view_mut());
+            } else {
+                // Vectors one below the other.
+                let mut weights = Array2::zeros((k * outputs, inputs));
+                for (v, x) in x.rows().into_iter().enumerate() {
+                    let source = x.slice_move(s![layer.weight.clone()]);
+                    let rows = v * outputs..(v + 1) * outputs;
+                    let mut target = weights.slice_mut(s![rows, ..]);
+                    target.iter_mut().zip(source).for_each(|(o, x)| *o = *x);
                 }
+                dense::multiply(1.0, a, weights.t(), 0.0, image.view_mut());
+            }
+            add_row_products(image.view(), narrow.values, out.view_mut());
+            if let Some(bias) = &layer.bias {
+                let x = x.slice(s![.., bias.clone()]);
+                dense::multiply(1.0, x, d.t(), 1.0, out.view_mut());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Zip, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Zip, s};
 use svn_linalg::dense;
 
 use super::LayerRows;
@@ -91,31 +91,43 @@ pub(super) fn multiply(
     }
 }
 
-/// `out_i += a_i · b_i` for the rows of two matrices in standard layout.
+/// `out_vi += a_vi · b_i` for the rows `b_i` of one matrix and those of another of which `a_vi` are parts, one for each row of
+/// `out`; both in standard layout.
 pub(super) fn add_row_products(
     a: ArrayView2<'_, f64>,
     b: ArrayView2<'_, f64>,
-    mut out: ArrayViewMut1<'_, f64>,
+    mut out: ArrayViewMut2<'_, f64>,
 ) {
-    let width = a.ncols().max(1);
+    let (wide, width) = (a.ncols().max(1), b.ncols().max(1));
     let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else {
         unreachable!("both sides are stored row by row")
     };
-    let rows = a.chunks_exact(width).zip(b.chunks_exact(width));
-    for (o, (a, b)) in out.iter_mut().zip(rows) {
-        // Four sums at a time, which vectorises.
-        let mut sums = [0.0; 4];
-        let (a4, b4) = (a.chunks_exact(4), b.chunks_exact(4));
-        let rest = a4.remainder().iter().zip(b4.remainder());
-        let rest: f64 = rest.map(|(a, b)| a * b).sum();
-        for (a, b) in a4.zip(b4) {
-            for i in 0..4 {
-                sums[i] += a[i] * b[i];
+    dense::vectorized(
+        #[inline(always)]
+        || {
+            for (i, (a, b)) in a.chunks_exact(wide).zip(b.chunks_exact(width)).enumerate() {
+                for (o, a) in out.column_mut(i).iter_mut().zip(a.chunks_exact(width)) {
+                    let mut sums = [0.0; LANES];
+                    let (whole, others) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+                    let mut rest = 0.0;
+                    for (a, b) in whole.remainder().iter().zip(others.remainder()) {
+                        rest += a * b;
+                    }
+                    for (a, b) in whole.zip(others) {
+                        for l in 0..LANES {
+                            sums[l] += a[l] * b[l];
+                        }
+                    }
+                    let [a, b, c, d, e, f, g, h] = sums;
+                    *o += (((a + e) + (c + g)) + ((b + f) + (d + h))) + rest;
+                }
             }
-        }
-        *o += (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest;
-    }
+        },
+    );
 }
+
+/// Sums at a time in [`add_row_products`].
+const LANES: usize = 8;
 
 /// `out_i = scale z_i values_i` for the rows of two matrices in standard layout.
 pub(super) fn weigh_rows_into(
@@ -128,11 +140,16 @@ pub(super) fn weigh_rows_into(
     let (Some(values), Some(out)) = (values.as_slice(), out.as_slice_mut()) else {
         unreachable!("both sides are stored row by row")
     };
-    let rows = out.chunks_exact_mut(width).zip(values.chunks_exact(width));
-    for (z, (out, values)) in z.iter().zip(rows) {
-        let z = scale * z;
-        for (o, v) in out.iter_mut().zip(values) {
-            *o = z * v;
-        }
-    }
+    dense::vectorized(
+        #[inline(always)]
+        || {
+            let rows = out.chunks_exact_mut(width).zip(values.chunks_exact(width));
+            for (z, (out, values)) in z.iter().zip(rows) {
+                let z = scale * z;
+                for (o, v) in out.iter_mut().zip(values) {
+                    *o = z * v;
+                }
+            }
+        },
+    );
 }
