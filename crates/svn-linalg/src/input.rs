@@ -1,6 +1,6 @@
 //! Checks made once at every entry, before any decomposition sees the numbers.
 //!
-//! LAPACK hangs or returns garbage on NaN, and a shape mismatch three calls deep is hard to read. Every public
+//! A decomposition returns garbage on NaN, and a shape mismatch three calls deep is hard to read. Every public
 //! routine that can fail calls one of these first, and names what it was given.
 
 use ndarray::{ArrayView1, ArrayView2};

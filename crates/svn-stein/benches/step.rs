@@ -8,7 +8,7 @@
 //! | `lenet-kfac` | 5 | 61 706 | Kronecker factors in their eigenbases | LeNet-5 |
 //! | `small-100` | 100 | 50 | dense | a generalised linear model |
 //!
-//! One BLAS thread. Curvature rows are taken to be new in every solve, so the Gram matrix of the rows is in the figures.
+//! One thread. Curvature rows are taken to be new in every solve, so the Gram matrix of the rows is in the figures.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use svn_linalg::{
     BlockDiagonal, DenseMatrices, DiagonalMatrices, Factor, FactorError, FactorizeDamped,
-    KroneckerEigen, LinearOperator, LowRank, ParticleOperators, SelfAdjoint, gram, threads,
+    KroneckerEigen, LinearOperator, LowRank, ParticleOperators, SelfAdjoint, gram,
 };
 use svn_stein::{
     Coupling, KernelGram, KernelSettings, Metric, Scratch, Solver, SvnSystem, svgd_into,
@@ -174,7 +174,6 @@ fn case(c: &mut Criterion, name: &str, (n, d): (usize, usize), curvature: &dyn P
 }
 
 fn step(c: &mut Criterion) {
-    threads::set_blas_threads(1);
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     for (name, n) in [("mlp-5", 5), ("mlp-20", 20)] {
         let d = 2951;

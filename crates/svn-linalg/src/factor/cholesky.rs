@@ -4,7 +4,7 @@
 //! j = 0, then  j_k = initial · growth^k · mean(diag A),  k = 0 … attempts − 1
 //! ```
 //!
-//! LAPACK accepts a rank-deficient matrix whenever rounding happens to leave a positive pivot, and the solve is then
+//! The plain algorithm accepts a rank-deficient matrix whenever rounding happens to leave a positive pivot, and the solve is then
 //! garbage. Here a pivot counts only if `L_ii² > n ε A_ii`, a test that scaling of rows and columns does not change.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
