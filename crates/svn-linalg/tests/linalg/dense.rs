@@ -234,3 +234,21 @@ fn vectorized_gives_what_the_closure_gives() {
     let sum = dense::vectorized(|| x.iter().map(|x| 2.0 * x).sum::<f64>());
     assert_eq!(sum, 1001.0 * 1000.0);
 }
+
+/// What is compiled in decides which registers there are: the widest that this processor has must be among them.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn the_widest_registers_of_the_processor_are_used() {
+    let operations = dense::register_operations::<f64>;
+    // So many sums of a multiplication and an addition on two numbers a register.
+    let narrow = 12 * 2 * 2;
+    let expected = if std::is_x86_feature_detected!("avx512f") {
+        4 * narrow
+    } else if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
+        2 * narrow
+    } else {
+        narrow
+    };
+    assert_eq!(operations(1), expected);
+    assert_eq!(dense::register_operations::<f32>(1), 2 * expected);
+}
