@@ -137,10 +137,7 @@ impl AffineBlock {
     pub(crate) fn delta_rows(&self, cotangent: &Tensor) -> Torch<Tensor> {
         match self.conv {
             None => cotangent.f_unsqueeze(3),
-            Some(_) => cotangent
-                .f_permute([0, 1, 2, 4, 5, 3])?
-                .f_flatten(3, 4)?
-                .f_contiguous(),
+            Some(_) => cotangent.f_permute([0, 1, 2, 4, 5, 3])?.f_flatten(3, 4),
         }
     }
 
@@ -152,49 +149,41 @@ impl AffineBlock {
                 .f_reshape([n, b * k, o])?
                 .f_bmm(weight)?
                 .f_view([n, b, k, -1]),
-            Some(g) if delta.device() != Device::Cpu => self.fold(g, weight, delta),
-            // The adjoint of a convolution, with the particles as groups.
-            Some(g) => {
-                let window = g.conv.window();
-                let ([height, width], [kh, kw]) = (pair(g.output), pair(window.kernel));
-                let channels = g.conv.inputs as i64;
-                delta
-                    .f_view([n, b * k, height, width, o])?
-                    .f_permute([1, 0, 4, 2, 3])?
-                    .f_reshape([b * k, n * o, height, width])?
-                    .f_conv_transpose2d(
-                        &weight.f_reshape([n * o, channels, kh, kw])?,
-                        None::<Tensor>,
-                        pair(window.stride),
-                        pair(window.padding),
-                        pair(window.uncovered(g.input)),
-                        n,
-                        pair(window.dilation),
-                    )?
-                    .f_view([b, k, n, channels, g.input[0] as i64, g.input[1] as i64])?
-                    .f_permute([2, 0, 1, 3, 4, 5])
-            }
+            Some(g) => self.fold(g, weight, delta),
         }
     }
 
-    /// [`Self::pull_back`] by matrix products and sums over overlapping windows, in full precision on any device.
+    /// The adjoint of a convolution: products with the weight, then sums over overlapping windows, one place of the kernel
+    /// after the other. Samples and columns run fastest, so that the sums are over adjacent numbers.
     fn fold(&self, g: &ConvGeometry, weight: &Tensor, delta: &Tensor) -> Torch<Tensor> {
         let (n, b, k, l, o) = delta.size5()?;
-        let (window, [height, width]) = (g.conv.window(), pair(g.input));
-        delta
-            .f_reshape([n, b * k * l, o])?
-            .f_bmm(weight)?
-            .f_view([n * b * k, l, self.fan_in as i64])?
-            .f_transpose(1, 2)?
-            .f_contiguous()?
-            .f_col2im(
-                [height, width],
-                pair(window.kernel),
-                pair(window.dilation),
-                pair(window.padding),
-                pair(window.stride),
-            )?
-            .f_view([n, b, k, g.conv.inputs as i64, height, width])
+        let (window, channels) = (g.conv.window(), g.conv.inputs as i64);
+        let ([height, width], [kh, kw]) = (pair(g.output), pair(window.kernel));
+        let delta = delta
+            .f_permute([0, 4, 3, 1, 2])?
+            .f_reshape([n, o, l * b * k])?;
+        let products = weight.f_transpose(1, 2)?.f_bmm(&delta)?;
+        let size = [n, channels, kh, kw, height, width, b * k];
+        let products = products.f_view(size.as_slice())?;
+        let [top, left] = pair(window.padding);
+        let [rows, columns] = pair(g.input);
+        let size = [n, channels, rows + 2 * top, columns + 2 * left, b * k];
+        let padded = Tensor::f_zeros(size, (delta.kind(), delta.device()))?;
+        let ([down, across], [dh, dw]) = (pair(window.stride), pair(window.dilation));
+        for i in 0..kh {
+            let rows = padded.f_slice(2, i * dh, i * dh + (height - 1) * down + 1, down)?;
+            let products = products.f_select(2, i)?;
+            for j in 0..kw {
+                let _ = rows
+                    .f_slice(3, j * dw, j * dw + (width - 1) * across + 1, across)?
+                    .f_add_(&products.f_select(2, j)?)?;
+            }
+        }
+        padded
+            .f_narrow(2, top, rows)?
+            .f_narrow(3, left, columns)?
+            .f_unflatten(4, [b, k])?
+            .f_permute([0, 4, 5, 1, 2, 3])
     }
 
     /// Writes `Σ_i δ_i a_iᵀ` and `Σ_i δ_i` of one column into the layer's part of `out`, `N × d`, whose first column
@@ -283,21 +272,6 @@ impl AffineBlock {
                 .f_copy_(&delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?)?;
         }
         Ok(())
-    }
-}
-
-impl Window {
-    /// Rows and columns at the far ends that no window reaches.
-    pub(crate) fn uncovered(&self, size: [usize; 2]) -> [usize; 2] {
-        [0, 1].map(|axis| {
-            let room = self.padding[axis]
-                .saturating_mul(2)
-                .saturating_add(size[axis]);
-            let extent = self.dilation[axis]
-                .saturating_mul(self.kernel[axis] - 1)
-                .saturating_add(1);
-            room.saturating_sub(extent) % self.stride[axis]
-        })
     }
 }
 
@@ -413,9 +387,24 @@ mod tests {
         let block = block();
         let g = block.conv.as_ref().unwrap();
         let weight = block.weight_of(&waves(&[4, 39], 1.3)).unwrap();
-        let positions = (g.output[0] * g.output[1]) as i64;
-        let delta = waves(&[4, 5, 2, positions, 3], 0.9);
-        let expected = block.pull_back(&weight, &delta).unwrap();
-        assert_close(&block.fold(g, &weight, &delta).unwrap(), &expected);
+        let [height, width] = pair(g.output);
+        let delta = waves(&[4, 5, 2, height * width, 3], 0.9);
+        let window = g.conv.window();
+        let expected = delta
+            .view([4, 10, height, width, 3])
+            .permute([1, 0, 4, 2, 3])
+            .reshape([10, 12, height, width])
+            .conv_transpose2d(
+                &weight.reshape([12, 2, 3, 2]),
+                None::<Tensor>,
+                pair(window.stride),
+                pair(window.padding),
+                [0, 0], // 9 × 8 pixels are all covered
+                4,
+                pair(window.dilation),
+            )
+            .view([5, 2, 4, 2, 9, 8])
+            .permute([2, 0, 1, 3, 4, 5]);
+        assert_close(&block.pull_back(&weight, &delta).unwrap(), &expected);
     }
 }
