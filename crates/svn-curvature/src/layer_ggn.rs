@@ -170,7 +170,8 @@ fn pair_moments(a: ArrayView2<'_, f64>, delta: ArrayView2<'_, f64>) -> Array2<f6
     dense::product(weighted.t(), a)
 }
 
-#[cfg(all(test, feature = "torch"))]
+#[cfg(feature = "torch")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Activation, Backend, Layer, Loss, Sequential};

@@ -1,7 +1,7 @@
 //! Independent tasks on all cores, where that pays; results never depend on the number of threads.
 //!
 //! The tasks are fixed by the problem (one a particle, one a tile), and no sum runs over tasks. `work` is about how many
-//! multiplications all of them are; below [`WORTH`] starting them takes longer than doing them.
+//! multiplications all of them are; below about a million starting them takes longer than doing them.
 
 use rayon::prelude::*;
 
