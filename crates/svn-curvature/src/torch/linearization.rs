@@ -8,7 +8,10 @@ use tch::{Device, Kind, Tensor};
 use super::affine::Input;
 use super::convert;
 use super::finite::{all_finite, check_layer_finite, first_non_finite};
-use super::moments::{homogeneous, homogeneous_second_moment, second_moment, squared_gradients};
+use super::maxima::Maxima;
+use super::moments::{
+    homogeneous, homogeneous_second_moment, second_moment, squared_gradients, squared_sums,
+};
 use super::tape::Record;
 use crate::block::AffineBlock;
 use crate::error::check_shape;
@@ -54,7 +57,7 @@ impl TorchLinearization {
 
     /// Pulls `root` (`N × b × c × k`) back and shows each affine layer, last first, its inputs `a` (`M × bL × K`) and
     /// cotangents `δ` (`N × b × k × L × O`).
-    pub(crate) fn pull_back(
+    fn pull_back(
         &self,
         root: &Tensor,
         mut visit: impl FnMut(usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
@@ -68,13 +71,23 @@ impl TorchLinearization {
     fn pull_back_to_inputs(
         &self,
         root: &Tensor,
-        mut visit: impl FnMut(usize, &AffineBlock, &Input, &Tensor) -> Result<()>,
+        visit: impl FnMut(usize, &AffineBlock, &Input, &Tensor) -> Result<()>,
     ) -> Result<()> {
+        self.pull_back_through(&self.records, root, visit).map(drop)
+    }
+
+    /// The same through the last records only; gives the cotangents before them, `N × b × k × …`.
+    fn pull_back_through(
+        &self,
+        records: &[Record],
+        root: &Tensor,
+        mut visit: impl FnMut(usize, &AffineBlock, &Input, &Tensor) -> Result<()>,
+    ) -> Result<Tensor> {
         let root = root.f_transpose(2, 3)?;
         // A copy of our own: elementwise layers multiply into it.
         let mut cotangent = self.empty(&root.size())?;
         cotangent.f_copy_(&root)?;
-        for record in self.records.iter().rev() {
+        for record in records.iter().rev() {
             let Record::Affine {
                 block: index,
                 input,
@@ -92,7 +105,7 @@ impl TorchLinearization {
             }
             cotangent = block.pull_back(weight, &delta)?;
         }
-        Ok(())
+        Ok(cotangent)
     }
 
     fn empty(&self, size: &[i64]) -> Result<Tensor> {
@@ -114,22 +127,27 @@ impl TorchLinearization {
         check_particle_finite(quantity, &self.subject, particle, values.view())
     }
 
-    /// Pulls `root` back in groups of samples and columns, so small that a group's intermediate values stay near the
-    /// cache; `visit` gets the group's first column, the layer's index among those covered, and what
-    /// [`Linearization::pull_back`] shows.
-    pub(crate) fn pull_back_in_groups(
+    /// Pulls `root` back in groups of samples and columns; `visit` gets the group's first column, the layer's index among
+    /// those covered, and what [`Self::pull_back`] shows.
+    fn pull_back_in_groups(
         &self,
         root: &Tensor,
-        visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
+        mut visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
     ) -> Result<()> {
-        self.pull_back_in_groups_of(GROUP_ELEMENTS, root, visit)
+        self.in_groups_of(GROUP_ELEMENTS, root, |part, column, root| {
+            part.pull_back(root, |index, block, rows, delta| {
+                visit(column, index, block, rows, delta)
+            })
+        })
     }
 
-    fn pull_back_in_groups_of(
+    /// Cuts samples and root columns into groups so small that a group's intermediate values stay near the cache; `visit`
+    /// gets the group's samples, its first column and its part of the root.
+    fn in_groups_of(
         &self,
         elements: usize,
         root: &Tensor,
-        mut visit: impl FnMut(usize, usize, &AffineBlock, &Tensor, &Tensor) -> Result<()>,
+        mut visit: impl FnMut(&Self, usize, &Tensor) -> Result<()>,
     ) -> Result<()> {
         let columns = root.size()[3] as usize;
         let per_sample = self
@@ -151,11 +169,7 @@ impl TorchLinearization {
             let root = root.f_narrow(1, first as i64, count as i64)?;
             for column in (0..columns).step_by(group) {
                 let root = root.f_narrow(3, column as i64, group.min(columns - column) as i64)?;
-                part.as_ref()
-                    .unwrap_or(self)
-                    .pull_back(&root, |index, block, rows, delta| {
-                        visit(column, index, block, rows, delta)
-                    })?;
+                visit(part.as_ref().unwrap_or(self), column, &root)?;
             }
         }
         Ok(())
@@ -273,22 +287,29 @@ impl Linearized for TorchLinearization {
             let size = [self.particles() as i64, self.dim() as i64];
             let sum = Tensor::f_zeros(size, (Kind::Double, self.device))?;
             let start = self.subject.start();
-            self.pull_back_in_groups(&self.root(root)?, |_, _, block, a, delta| {
-                let squares = squared_gradients(a, delta)?;
-                check_layer_finite("curvature", block, &squares)?;
+            let add = |block: &AffineBlock, weights: Tensor, biases: Tensor| {
+                check_layer_finite("curvature", block, &weights)?;
                 let part = |range: &std::ops::Range<usize>| {
                     sum.f_narrow(1, (range.start - start) as i64, range.len() as i64)
                 };
-                let _ = part(&block.weight)?.f_add_(&squares.f_flatten(1, 2)?)?;
+                let _ = part(&block.weight)?.f_add_(&weights.f_flatten(1, 2)?)?;
                 if block.has_bias() {
-                    let per_sample = delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?;
-                    let samples_and_columns = [1i64, 2];
-                    let squares = per_sample.f_square()?.f_sum_dim_intlist(
-                        samples_and_columns.as_slice(),
-                        false,
-                        None,
-                    )?;
-                    let _ = part(&block.bias)?.f_add_(&squares)?;
+                    let _ = part(&block.bias)?.f_add_(&biases)?;
+                }
+                Ok(())
+            };
+            self.in_groups_of(GROUP_ELEMENTS, &self.root(root)?, |part, _, root| {
+                let maxima = Maxima::of(&part.records, &part.subject);
+                let before = maxima.as_ref().map_or(0, |maxima| maxima.records);
+                let visit = |_, block: &AffineBlock, input: &Input, delta: &Tensor| {
+                    let weights = squared_gradients(input.rows(block)?, delta)?;
+                    add(block, weights, squared_sums(delta)?)
+                };
+                let records = &part.records[before..];
+                let cotangent = part.pull_back_through(records, root, visit)?;
+                if let Some(maxima) = maxima {
+                    let (weights, biases) = maxima.squared_gradients(&cotangent)?;
+                    add(maxima.block, weights, biases)?;
                 }
                 Ok(())
             })?;
@@ -381,12 +402,14 @@ mod tests {
     /// Sums of squared gradients of all layers, which is what the families collect.
     fn collect(lin: &TorchLinearization, root: &Tensor, elements: usize) -> (Vec<f64>, usize) {
         let (mut sums, mut visits) = (vec![0.0; lin.subject.blocks().len()], 0);
-        lin.pull_back_in_groups_of(elements, root, |_, index, _, a, delta| {
-            sums[index] += squared_gradients(a, delta)?
-                .f_sum(None)?
-                .f_double_value(&[])?;
-            visits += 1;
-            Ok(())
+        lin.in_groups_of(elements, root, |part, _, root| {
+            part.pull_back(root, |index, _, a, delta| {
+                sums[index] += squared_gradients(a, delta)?
+                    .f_sum(None)?
+                    .f_double_value(&[])?;
+                visits += 1;
+                Ok(())
+            })
         })
         .unwrap();
         (sums, visits)

@@ -7,6 +7,7 @@ mod affine;
 mod convert;
 mod finite;
 mod linearization;
+mod maxima;
 mod moments;
 mod pass;
 mod samples;

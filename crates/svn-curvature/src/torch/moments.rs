@@ -82,3 +82,10 @@ pub(crate) fn squared_gradients(a: &Tensor, delta: &Tensor) -> Torch<Tensor> {
         .f_square_()?
         .f_sum_dim_intlist([1i64, 2].as_slice(), false, None)
 }
+
+/// `Σ_{b, j} ( Σ_l δ[n, b, j, l, o] )²`, the squared gradients of the bias: `N × O`.
+pub(crate) fn squared_sums(delta: &Tensor) -> Torch<Tensor> {
+    let sums = delta.f_sum_dim_intlist([3i64].as_slice(), false, None)?;
+    sums.f_square()?
+        .f_sum_dim_intlist([1i64, 2].as_slice(), false, None)
+}
