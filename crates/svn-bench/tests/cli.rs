@@ -397,3 +397,19 @@ fn tuning_leaves_trials_and_settings_that_the_benchmark_takes() {
     assert_eq!(code, 2);
     assert!(stderr.contains("--tune"), "{stderr}");
 }
+
+#[test]
+#[cfg(not(feature = "torch"))]
+fn what_is_not_built_in_is_named_with_the_command_that_gives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cargo_bin_cmd!("svn")
+        .args(["bench-vision", "--dataset", "synthetic-digits", "--out"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    let start = "error: bench-vision needs the feature torch: cargo run ";
+    assert!(error.starts_with(start), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
+}

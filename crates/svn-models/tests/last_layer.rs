@@ -77,6 +77,7 @@ fn settings(method: Method, network: NetworkSettings, task: Task) -> FitSettings
     }
 }
 
+#[cfg(feature = "torch")]
 fn lenet() -> NetworkSettings {
     NetworkSettings::LeNet {
         activation: Activation::Relu,
@@ -91,6 +92,7 @@ fn ensemble_of(network: NetworkSettings, task: Task, train: &Rows, validation: &
         .ensemble
 }
 
+#[cfg(feature = "torch")]
 fn validation_nll(ensemble: &Ensemble, rows: &Rows) -> f64 {
     let prediction = ensemble.predict_classes(rows.features()).unwrap();
     prediction.negative_log_likelihood(rows.targets()).unwrap()
@@ -99,6 +101,7 @@ fn validation_nll(ensemble: &Ensemble, rows: &Rows) -> f64 {
 /// Ten classes: the last layer has 850 parameters and is kept as a matrix. Frozen weights keep their bits, and the score
 /// that the ensemble has as a whole network is the one that was chosen by.
 #[test]
+#[cfg(feature = "torch")]
 fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
     let (train, validation) = (digits(400, 10, 1), digits(200, 10, 2));
     let given = ensemble_of(lenet(), Task::Classes(10), &train, &validation);
@@ -133,6 +136,7 @@ fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
 
 /// Steps so small and wrong that they can only do harm: prior precision 10⁹ pulls all weights to nothing.
 #[test]
+#[cfg(feature = "torch")]
 fn an_ensemble_that_gets_no_better_is_given_back() {
     let (train, validation) = (digits(200, 4, 1), digits(100, 4, 2));
     let given = ensemble_of(lenet(), Task::Classes(4), &train, &validation);

@@ -1,4 +1,5 @@
 //! `svn bench-vision` from outside: what is refused, what five methods learn, what a run that is killed leaves behind.
+#![cfg(feature = "torch")]
 
 mod learning;
 mod refusals;
