@@ -108,7 +108,7 @@ fn products<T: Real + From<f32>>(route: Route) -> Vec<Line> {
 }
 
 /// Sides of the matrices that are factored.
-const SIDES: [usize; 7] = [16, 50, 128, 256, 400, 640, 1000];
+const SIDES: [usize; 6] = [16, 50, 128, 256, 400, 640];
 
 fn decompositions(route: Route) -> Vec<Line> {
     let mut lines = Vec::new();
