@@ -145,8 +145,11 @@ pub(super) fn multiply_transposed<T: Lanes>(
     )));
 }
 
-/// Registers of a row of `C` in a tile.
-const WIDTH: usize = 3;
+/// Registers of a row of `C` in a tile: three where a tile of eight rows leaves some for `A` and `B`, else two.
+#[inline(always)]
+fn width<S: Simd>() -> usize {
+    if S::REGISTER_COUNT >= 32 { 3 } else { 2 }
+}
 
 /// `C ← α A B + β C`, columns of `B` and `C` adjacent.
 struct ByColumns<'a, T>(Product<'a, T>);
@@ -162,7 +165,7 @@ impl<T: Lanes> WithSimd for ByColumns<'_, T> {
         }
         let lanes = T::lanes::<S>();
         let registers = n.div_ceil(lanes);
-        let strips = registers.div_ceil(WIDTH);
+        let strips = registers.div_ceil(width::<S>());
         let mut first = 0;
         for strip in 0..strips {
             // Strips of about the same width: seven registers are 3 + 2 + 2.

@@ -97,6 +97,9 @@ mod sealed {
 /// Multiplications up to which a product goes through the small kernel.
 const SMALL: usize = 1 << 18;
 
+/// Rows of `A` up to which a copy of `B` costs more than it saves.
+const FEW: usize = 32;
+
 /// `C ← α A B + β C`, any strides.
 ///
 /// # Panics
@@ -134,7 +137,7 @@ pub fn multiply<T: Real>(
     } else if m == 1 {
         let (x, y) = (a.index_axis_move(Axis(0), 0), c.index_axis_move(Axis(0), 0));
         multiply_vector(alpha, b.reversed_axes(), x, beta, y);
-    } else if m.saturating_mul(n).saturating_mul(k) > SMALL {
+    } else if m > FEW && m.saturating_mul(n).saturating_mul(k) > SMALL {
         (T::ROUTINES.large)(alpha, a, b, beta, c);
     } else if adjacent_columns(&b) {
         (T::ROUTINES.small)(alpha, a, b, beta, c);
