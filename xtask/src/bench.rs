@@ -83,11 +83,11 @@ pub(crate) fn run(
         }
     }
     if !is_built(place) {
-        let time = match build {
-            Build::Plain => "one to two minutes",
-            Build::Native(_) => "3 to 5 minutes, most of it libtorch's C++ shim",
+        let what = match build {
+            Build::Plain => "",
+            Build::Native(_) => ", most of them for libtorch's C++ shim",
         };
-        eprintln!("building the benchmark: the first time takes {time} on two cores");
+        eprintln!("building the benchmark: the first time takes minutes{what}");
     }
     let mut cargo = process::cargo(&place.root, asked.offline);
     // Paths among the arguments, such as --out, are relative to where the user stands.
