@@ -14,30 +14,37 @@ fn pays(tasks: usize, work: usize) -> bool {
 
 /// `f(0), f(1), …, f(tasks − 1)`.
 pub fn map<R: Send>(tasks: usize, work: usize, f: impl Fn(usize) -> R + Send + Sync) -> Vec<R> {
-    if pays(tasks, work) {
-        (0..tasks).into_par_iter().map(f).collect()
+    map_items((0..tasks).collect(), work, |_, task| f(task))
+}
+
+/// `f(index, item)` of each item, in order.
+pub fn map_items<I: Send, R: Send>(
+    items: Vec<I>,
+    work: usize,
+    f: impl Fn(usize, I) -> R + Send + Sync,
+) -> Vec<R> {
+    if pays(items.len(), work) {
+        let items = items.into_par_iter().enumerate();
+        items.map(|(index, item)| f(index, item)).collect()
     } else {
-        (0..tasks).map(f).collect()
+        let items = items.into_iter().enumerate();
+        items.map(|(index, item)| f(index, item)).collect()
     }
 }
 
 /// `f(index, item)` of each item.
+pub fn for_each<I: Send>(items: Vec<I>, work: usize, f: impl Fn(usize, I) + Send + Sync) {
+    map_items(items, work, f);
+}
+
+/// `f(index, item)` of each item, where it may fail.
 ///
 /// # Errors
 /// That of the first item, in order, that has one.
-pub fn for_each<I: Send, E: Send>(
+pub fn try_for_each<I: Send, E: Send>(
     items: Vec<I>,
     work: usize,
     f: impl Fn(usize, I) -> Result<(), E> + Send + Sync,
 ) -> Result<(), E> {
-    if pays(items.len(), work) {
-        let results: Vec<_> = items
-            .into_par_iter()
-            .enumerate()
-            .map(|(index, item)| f(index, item))
-            .collect();
-        return results.into_iter().collect();
-    }
-    let mut items = items.into_iter().enumerate();
-    items.try_for_each(|(index, item)| f(index, item))
+    map_items(items, work, f).into_iter().collect()
 }

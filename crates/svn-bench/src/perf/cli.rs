@@ -35,6 +35,14 @@ struct Arguments {
     /// Only these shapes; all without it, yacht with --quick
     #[arg(long, value_name = "NAME", value_enum)]
     shape: Vec<Shape>,
+    /// Only cases whose names end with TEXT
+    #[arg(
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    case: String,
     /// Results of other implementations, a JSON object a line (`cargo xtask perf --peers` makes it)
     #[arg(long, value_name = "FILE")]
     peer_results: Option<PathBuf>,
@@ -88,7 +96,8 @@ fn suite(arguments: &Arguments, counter: Counter) -> Result<(), PerfError> {
     threads.dedup();
     let mut results = Vec::new();
     for &shape in shapes {
-        let cases = cases(shape).map_err(PerfError::case(shape.name(), "cases"))?;
+        let mut cases = cases(shape).map_err(PerfError::case(shape.name(), "cases"))?;
+        cases.retain(|case| case.id.ends_with(&arguments.case));
         for &threads in &threads {
             let (name, count) = (shape.name(), cases.len());
             print::error(format_args!("{name}: {count} cases, {threads} thread(s)"));

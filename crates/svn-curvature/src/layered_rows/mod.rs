@@ -13,7 +13,6 @@
 mod particle;
 mod products;
 
-use std::convert::Infallible;
 use std::ops::Range;
 
 use ndarray::{Array3, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
@@ -83,7 +82,7 @@ impl LayeredRows {
         let layers = &self.layers;
         let grams: Vec<_> = self.gram.outer_iter_mut().collect();
         let work = grams.len() * slot.len() * rows * (layers.len() + 1);
-        let done = parallel::for_each(grams, work, |p, mut gram| {
+        parallel::for_each(grams, work, |p, mut gram| {
             let mut tile = Tile::new(rows);
             for first in slot.clone().step_by(TILE) {
                 let left = first..(first + TILE).min(slot.end);
@@ -95,12 +94,7 @@ impl LayeredRows {
                     gram.slice_mut(s![left.clone(), right]).assign(&products);
                 }
             }
-            Ok::<(), Infallible>(())
         });
-        match done {
-            Ok(()) => (),
-            Err(never) => match never {},
-        }
     }
 
     fn count(&self) -> usize {

@@ -1,9 +1,9 @@
 //! The rows of one particle, multiplied layer by layer.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, ShapeBuilder, s};
 use svn_linalg::{Rows, dense};
 
-use super::products::{add_row_products, multiply, weigh_rows_into};
+use super::products::{add_row_products, weigh_rows_into};
 use super::{LayerRows, LayeredRows};
 
 /// `J_p` of [`LayeredRows`].
@@ -22,40 +22,14 @@ impl Rows for LayeredParticle<'_> {
         self.rows.dim
     }
 
-    /// All vectors at once, so that a layer's inputs or cotangents are read by one product.
+    /// Layer by layer: a product with the weights of as many vectors as make a wide matrix, then one with the narrow side.
     fn project_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let x = x.as_standard_layout();
-        let k = x.nrows();
         out.fill(0.0);
         for layer in &self.rows.layers {
-            let (a, d) = layer.factors(self.particle);
-            let (outputs, inputs) = (d.ncols(), a.ncols());
-            let narrow = layer.narrow_side(self.particle);
-            let width = narrow.values.ncols();
-            let mut image = Array2::zeros((d.nrows(), k * width));
-            if narrow.is_inputs {
-                // Vectors side by side.
-                let mut weights = Array2::zeros((outputs, k * inputs));
-                for (v, x) in x.rows().into_iter().enumerate() {
-                    let source = x.slice_move(s![layer.weight.clone()]);
-                    let columns = v * inputs..(v + 1) * inputs;
-                    let mut target = weights.slice_mut(s![.., columns]);
-                    target.iter_mut().zip(source).for_each(|(o, x)| *o = *x);
-                }
-                dense::multiply(1.0, d, weights.view(), 0.0, image.view_mut());
-            } else {
-                // Vectors one below the other.
-                let mut weights = Array2::zeros((k * outputs, inputs));
-                for (v, x) in x.rows().into_iter().enumerate() {
-                    let source = x.slice_move(s![layer.weight.clone()]);
-                    let rows = v * outputs..(v + 1) * outputs;
-                    let mut target = weights.slice_mut(s![rows, ..]);
-                    target.iter_mut().zip(source).for_each(|(o, x)| *o = *x);
-                }
-                dense::multiply(1.0, a, weights.t(), 0.0, image.view_mut());
-            }
-            add_row_products(image.view(), narrow.values, out.view_mut());
+            layer.add_projections(self.particle, x.view(), out.view_mut());
             if let Some(bias) = &layer.bias {
+                let (_, d) = layer.factors(self.particle);
                 let x = x.slice(s![.., bias.clone()]);
                 dense::multiply(1.0, x, d.t(), 1.0, out.view_mut());
             }
@@ -99,42 +73,138 @@ impl Rows for LayeredParticle<'_> {
             return;
         }
         for layer in &self.rows.layers {
-            let (a, d) = layer.factors(self.particle);
-            let narrow = layer.narrow_side(self.particle);
-            let mut weighted = Array2::zeros(narrow.values.dim());
-            for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
-                if let Some(bias) = &layer.bias {
-                    let mut target = out.slice_mut(s![bias.clone()]);
-                    dense::multiply_vector(scale, d.t(), z.view(), beta, target.view_mut());
-                }
-                let target = out.slice_move(s![layer.weight.clone()]);
-                let Ok(mut target) = target.into_shape_with_order((d.ncols(), a.ncols())) else {
-                    continue;
-                };
-                weigh_rows_into(scale, z, narrow.values, weighted.view_mut());
-                if narrow.is_inputs {
-                    dense::multiply(1.0, d.t(), weighted.view(), beta, target.view_mut());
-                } else {
-                    multiply(weighted.t(), a, beta, target);
-                }
+            let (_, d) = layer.factors(self.particle);
+            if let Some(bias) = &layer.bias {
+                let out = out.slice_mut(s![.., bias.clone()]);
+                dense::multiply(scale, z.view(), d, beta, out);
             }
+            layer.combine(self.particle, (scale, z.view()), beta, out.view_mut());
         }
     }
 }
 
-/// The narrower of inputs and cotangents: what elementwise work runs over, while matrix products run over the other.
-struct NarrowSide<'a> {
-    values: ArrayView2<'a, f64>,
+/// Columns from which on a product is as fast as a wider one.
+const WIDE: usize = 48;
+
+/// Rows at a time, so that what is made of them stays in the first two caches.
+const BLOCK: usize = 64;
+
+/// The narrower of inputs and cotangents, over which elementwise work runs, and the other, which is multiplied by matrices.
+struct Sides<'a> {
+    narrow: ArrayView2<'a, f64>,
+    wide: ArrayView2<'a, f64>,
+    /// Whether the narrow side are the inputs.
     is_inputs: bool,
 }
 
 impl LayerRows {
-    fn narrow_side(&self, particle: usize) -> NarrowSide<'_> {
+    fn sides(&self, particle: usize) -> Sides<'_> {
         let (a, d) = self.factors(particle);
-        let is_inputs = a.ncols() < d.ncols();
-        NarrowSide {
-            values: if is_inputs { a } else { d },
+        let is_inputs = a.ncols() <= d.ncols();
+        let (narrow, wide) = if is_inputs { (a, d) } else { (d, a) };
+        Sides {
+            narrow,
+            wide,
             is_inputs,
+        }
+    }
+
+    /// Weights of one of the rows of `x`, standing so that the wide side can be multiplied by them.
+    fn weights<'x>(&self, x: ArrayView1<'x, f64>, sides: &Sides<'_>) -> ArrayView2<'x, f64> {
+        let (narrow, wide) = (sides.narrow.ncols(), sides.wide.ncols());
+        let weights = x.slice_move(s![self.weight.clone()]);
+        let shape = match sides.is_inputs {
+            true => (wide, narrow).strides((narrow, 1)),
+            false => (wide, narrow).strides((1, wide)),
+        };
+        match weights.to_slice().map(|w| ArrayView2::from_shape(shape, w)) {
+            Some(Ok(weights)) => weights,
+            _ => unreachable!("vectors are stored one after the other"),
+        }
+    }
+
+    /// `out_vi += narrow_i · (W_vᵀ wide_i)` for the weights `W_v` in the rows of `x`, which is in standard layout.
+    fn add_projections(
+        &self,
+        particle: usize,
+        x: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let sides = self.sides(particle);
+        let (rows, width) = sides.narrow.dim();
+        if rows == 0 || width == 0 {
+            return;
+        }
+        let group = (WIDE / width).clamp(1, x.nrows().max(1));
+        let mut image = Array2::zeros((BLOCK.min(rows), group * width));
+        let mut beside = Array2::zeros((
+            sides.wide.ncols(),
+            if group > 1 { group * width } else { 0 },
+        ));
+        for (x, mut out) in x
+            .axis_chunks_iter(Axis(0), group)
+            .zip(out.axis_chunks_iter_mut(Axis(0), group))
+        {
+            let columns = x.nrows() * width;
+            let weights = if x.nrows() == 1 {
+                self.weights(x.row(0), &sides)
+            } else {
+                for (v, x) in x.rows().into_iter().enumerate() {
+                    let to = s![.., v * width..(v + 1) * width];
+                    beside.slice_mut(to).assign(&self.weights(x, &sides));
+                }
+                beside.slice(s![.., ..columns])
+            };
+            for (block, wide) in sides.wide.axis_chunks_iter(Axis(0), BLOCK).enumerate() {
+                let rows = block * BLOCK..block * BLOCK + wide.nrows();
+                let Some(image) = image.as_slice_mut() else {
+                    unreachable!("a new array is in standard layout")
+                };
+                let image = &mut image[..rows.len() * columns];
+                if let Ok(image) = ArrayViewMut2::from_shape((rows.len(), columns), image) {
+                    dense::multiply(1.0, wide, weights, 0.0, image);
+                }
+                let narrow = sides.narrow.slice(s![rows.clone(), ..]);
+                add_row_products(image, narrow, out.slice_mut(s![.., rows]));
+            }
+        }
+    }
+
+    /// `W_v = scale Σ_i z_vi δ_i a_iᵀ + beta W_v` for the weights in the rows of `out`, which is in standard layout.
+    fn combine(
+        &self,
+        particle: usize,
+        (scale, z): (f64, ArrayView2<'_, f64>),
+        beta: f64,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) {
+        let sides = self.sides(particle);
+        let (narrow, wide) = (sides.narrow.ncols(), sides.wide.ncols());
+        let mut weighted = Array2::zeros((BLOCK.min(z.ncols()), narrow));
+        for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
+            let target = out.slice_mut(s![self.weight.clone()]);
+            let shape = if sides.is_inputs {
+                (wide, narrow)
+            } else {
+                (narrow, wide)
+            };
+            let Ok(mut target) = target.into_shape_with_order(shape) else {
+                unreachable!("vectors are stored one after the other")
+            };
+            // Once also without rows, for `beta`.
+            for first in (0..z.len().max(1)).step_by(BLOCK) {
+                let rows = first..z.len().min(first + BLOCK);
+                let beta = if first == 0 { beta } else { 1.0 };
+                let wide = sides.wide.slice(s![rows.clone(), ..]);
+                let narrow = sides.narrow.slice(s![rows.clone(), ..]);
+                let mut weighted = weighted.slice_mut(s![..rows.len(), ..]);
+                weigh_rows_into(scale, z.slice(s![rows]), narrow, weighted.view_mut());
+                let (left, right) = match sides.is_inputs {
+                    true => (wide, weighted.view()),
+                    false => (weighted.view(), wide),
+                };
+                dense::multiply(1.0, left.t(), right, beta, target.view_mut());
+            }
         }
     }
 }

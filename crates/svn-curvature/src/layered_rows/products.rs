@@ -75,38 +75,21 @@ pub(super) fn inner_products<'t>(
     out
 }
 
-/// `out = A B + beta · out`, with the vector routine where one side is a vector: the matrix one has no fast path for it.
-pub(super) fn multiply(
-    a: ArrayView2<'_, f64>,
-    b: ArrayView2<'_, f64>,
-    beta: f64,
-    mut out: ArrayViewMut2<'_, f64>,
-) {
-    if b.ncols() == 1 {
-        dense::multiply_vector(1.0, a.view(), b.column(0), beta, out.column_mut(0));
-    } else if a.nrows() == 1 {
-        dense::multiply_vector(1.0, b.t(), a.row(0), beta, out.row_mut(0));
-    } else {
-        dense::multiply(1.0, a.view(), b.view(), beta, out.view_mut());
-    }
-}
-
 /// `out_vi += a_vi · b_i` for the rows `b_i` of one matrix and those of another of which `a_vi` are parts, one for each row of
-/// `out`; both in standard layout.
-pub(super) fn add_row_products(
-    a: ArrayView2<'_, f64>,
-    b: ArrayView2<'_, f64>,
-    mut out: ArrayViewMut2<'_, f64>,
-) {
-    let (wide, width) = (a.ncols().max(1), b.ncols().max(1));
-    let (Some(a), Some(b)) = (a.as_slice(), b.as_slice()) else {
-        unreachable!("both sides are stored row by row")
+/// `out`; `a` and `b` row by row.
+pub(super) fn add_row_products(a: &[f64], b: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
+    let width = b.ncols().max(1);
+    let wide = width * out.nrows();
+    let Some(b) = b.as_slice() else {
+        unreachable!("rows are stored one after the other")
     };
-    dense::vectorized(
-        #[inline(always)]
-        || {
-            for (i, (a, b)) in a.chunks_exact(wide).zip(b.chunks_exact(width)).enumerate() {
-                for (o, a) in out.column_mut(i).iter_mut().zip(a.chunks_exact(width)) {
+    for (v, mut out) in out.rows_mut().into_iter().enumerate() {
+        dense::vectorized(
+            #[inline(always)]
+            || {
+                let rows = a.chunks_exact(wide).zip(b.chunks_exact(width));
+                for (o, (a, b)) in out.iter_mut().zip(rows) {
+                    let a = &a[v * width..(v + 1) * width];
                     let mut sums = [0.0; LANES];
                     let (whole, others) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
                     let mut rest = 0.0;
@@ -121,9 +104,9 @@ pub(super) fn add_row_products(
                     let [a, b, c, d, e, f, g, h] = sums;
                     *o += (((a + e) + (c + g)) + ((b + f) + (d + h))) + rest;
                 }
-            }
-        },
-    );
+            },
+        );
+    }
 }
 
 /// Sums at a time in [`add_row_products`].

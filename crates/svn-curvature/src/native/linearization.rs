@@ -160,7 +160,7 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         let expected = [self.particles(), self.dim()];
         check_shape("out", out.shape(), &expected, "particles × parameters")?;
         let rows: Vec<_> = out.outer_iter_mut().collect();
-        parallel::for_each(rows, self.work(1), |p, mut out| {
+        parallel::try_for_each(rows, self.work(1), |p, mut out| {
             let r = r.index_axis(Axis(0), p).insert_axis(Axis(2));
             self.pull_back(p, self.cotangents(r), |layer, a, delta| {
                 let block = &self.subject.blocks()[layer];
@@ -188,7 +188,7 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         let words = "particles × (samples · columns) × parameters";
         check_shape("out", out.shape(), &expected, words)?;
         let parts: Vec<_> = out.outer_iter_mut().collect();
-        parallel::for_each(parts, self.work(columns), |p, mut out| {
+        parallel::try_for_each(parts, self.work(columns), |p, mut out| {
             let root = self.cotangents(root.index_axis(Axis(0), p));
             self.pull_back(p, root, |layer, a, delta| {
                 let range = self.subject.columns(&self.subject.blocks()[layer]);
@@ -218,7 +218,7 @@ impl<T: Number> Linearized for NativeLinearization<T> {
         visitors: Vec<LayerVisitor<'_>>,
     ) -> Result<()> {
         let columns = self.check_root(root)?;
-        parallel::for_each(visitors, self.work(columns), |p, mut visit| {
+        parallel::try_for_each(visitors, self.work(columns), |p, mut visit| {
             let root = self.cotangents(root.index_axis(Axis(0), p));
             self.pull_back(p, root, |layer, a, delta| {
                 visit(layer, T::widened(a).view(), T::widened(delta).t())

@@ -2,7 +2,8 @@
 
 use ndarray::{ArrayView2, ArrayViewMut2, s};
 
-use super::{Real, multiply};
+use super::large::Part;
+use super::{Real, is_small, multiply, multiply_large};
 
 /// Rows of a band, which is a product of its own: what it computes above the diagonal is in vain.
 const BAND: usize = 48;
@@ -12,7 +13,10 @@ const BAND: usize = 48;
 /// # Panics
 /// If `C` is not square with as many rows as `A`.
 pub(super) fn lower<T: Real>(alpha: T, a: ArrayView2<'_, T>, beta: T, mut c: ArrayViewMut2<'_, T>) {
-    let n = a.nrows();
+    let (n, k) = a.dim();
+    if !is_small(n, k, n) {
+        return multiply_large(alpha, a, a.reversed_axes(), beta, c, Part::Lower);
+    }
     for start in (0..n).step_by(BAND) {
         let end = n.min(start + BAND);
         let (rows, columns) = (a.slice(s![start..end, ..]), a.slice(s![..end, ..]));

@@ -250,10 +250,16 @@ impl<T: Lanes> ByColumns<'_, T> {
         let mut row = 0;
         // SAFETY: the caller's for the columns; `row` and as many rows as the tile has are below `m`.
         unsafe {
-            if S::REGISTER_COUNT >= 32 {
+            // As many sums as leave registers for what is multiplied.
+            if S::REGISTER_COUNT >= 32 || N == 1 {
                 while row + 8 <= m {
                     self.tile::<S, 8, N, PART>(s, row, column, mask, 0..k, beta);
                     row += 8;
+                }
+            } else {
+                while row + 6 <= m {
+                    self.tile::<S, 6, N, PART>(s, row, column, mask, 0..k, beta);
+                    row += 6;
                 }
             }
             while row + 4 <= m {

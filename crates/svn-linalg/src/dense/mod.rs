@@ -4,7 +4,7 @@
 //! C ← α A B + β C        A: m × k,  B: k × n,  C: m × n        β = 0 overwrites C whatever it holds
 //! ```
 //!
-//! Nothing here needs a system library, starts a thread or depends on how many there are. Vector instructions are chosen
+//! Nothing here needs a system library. Very large products run on all cores, to the same bits. Vector instructions are chosen
 //! when the program runs. Small products go through a kernel that reads matrices where they lie, large ones through the same
 //! kernel block by block, and decompositions are products as far as they can be; what else was measured is in
 //! `docs/experiments/dense.md`.
@@ -28,6 +28,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis
 use pulp::Arch;
 
 use crate::input::for_each_below_diagonal;
+use large::Part;
 
 /// Numbers that matrices are made of: `f64` and `f32`.
 pub trait Real:
@@ -49,17 +50,24 @@ mod sealed {
 
     use ndarray::{ArrayView2, ArrayViewMut2};
 
+    use std::cell::RefCell;
+
+    use super::large::Part;
     use super::{bound, kernel, large, vector};
 
     /// `C ← α A B + β C`, or with `Bᵀ`.
     type Multiply<T> = fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>);
+    type MultiplyPart<T> =
+        fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>, Part);
 
     /// The routines for one precision, compiled once, in this crate.
     #[allow(missing_debug_implementations, reason = "private")]
     pub struct Routines<T> {
         pub(in super::super) small: Multiply<T>,
         pub(in super::super) small_transposed: Multiply<T>,
-        pub(in super::super) large: Multiply<T>,
+        pub(in super::super) large: MultiplyPart<T>,
+        /// Lets a function work on so many numbers, which are the thread's and keep their memory from call to call.
+        pub(in super::super) with_copy: fn(usize, &mut dyn FnMut(&mut [T])),
         pub(in super::super) dot: fn(&[T], &[T]) -> T,
         pub(in super::super) registers: fn(usize) -> usize,
     }
@@ -76,6 +84,17 @@ mod sealed {
                 small: kernel::multiply,
                 small_transposed: kernel::multiply_transposed,
                 large: large::multiply,
+                with_copy: |room, f| {
+                    thread_local! {
+                        static COPY: RefCell<Vec<$float>> = const { RefCell::new(Vec::new()) };
+                    }
+                    COPY.with_borrow_mut(|copy| {
+                        if copy.len() < room {
+                            copy.resize(room, 0.0);
+                        }
+                        f(&mut copy[..room]);
+                    });
+                },
                 dot: vector::dot,
                 registers: bound::register_operations::<$float>,
             };
@@ -94,8 +113,14 @@ mod sealed {
     routines!(f32, SINGLE);
 }
 
-/// Multiplications up to which a product goes through the small kernel.
+/// Multiplications up to which a product goes through the small kernel in any case.
 const SMALL: usize = 1 << 18;
+
+/// Numbers of `A` and of `B` up to which both are read where they lie: they stay in the second cache.
+const NEAR: usize = 1 << 14;
+
+/// Inner dimension up to which they are: a strip of `B` stays in the first cache.
+const SHALLOW: usize = 192;
 
 /// Rows of `A` up to which a copy of `B` costs more than it saves.
 const FEW: usize = 32;
@@ -137,14 +162,47 @@ pub fn multiply<T: Real>(
     } else if m == 1 {
         let (x, y) = (a.index_axis_move(Axis(0), 0), c.index_axis_move(Axis(0), 0));
         multiply_vector(alpha, b.reversed_axes(), x, beta, y);
-    } else if m > FEW && m.saturating_mul(n).saturating_mul(k) > SMALL {
-        (T::ROUTINES.large)(alpha, a, b, beta, c);
+    } else if !is_small(m, k, n) {
+        (T::ROUTINES.large)(alpha, a, b, beta, c, Part::Whole);
     } else if adjacent_columns(&b) {
         (T::ROUTINES.small)(alpha, a, b, beta, c);
     } else if adjacent_columns(&a) && adjacent_columns(&b.t()) {
         (T::ROUTINES.small_transposed)(alpha, a, b.reversed_axes(), beta, c);
     } else {
         (T::ROUTINES.small)(alpha, a, b.as_standard_layout().view(), beta, c);
+    }
+}
+
+/// Whether a product of `m × k` by `k × n` is better without a copy of `B`.
+fn is_small(m: usize, k: usize, n: usize) -> bool {
+    m <= FEW
+        || m.saturating_mul(n).saturating_mul(k) <= SMALL
+        || (k <= SHALLOW && m * k <= NEAR && k * n <= NEAR)
+}
+
+/// A part of `C ← α A B + β C` by way of copies of `B`, any strides.
+fn multiply_large<T: Real>(
+    alpha: T,
+    a: ArrayView2<'_, T>,
+    b: ArrayView2<'_, T>,
+    beta: T,
+    mut c: ArrayViewMut2<'_, T>,
+    part: Part,
+) {
+    assert_eq!(
+        (a.ncols(), a.nrows(), b.ncols()),
+        (b.nrows(), c.nrows(), c.ncols()),
+        "inner dimension, rows and columns of A B and C"
+    );
+    if adjacent_columns(&c.view()) {
+        (T::ROUTINES.large)(alpha, a, b, beta, c, part);
+    } else if adjacent_columns(&c.view().t()) {
+        let (a, b) = (b.reversed_axes(), a.reversed_axes());
+        (T::ROUTINES.large)(alpha, a, b, beta, c.reversed_axes(), part.transposed());
+    } else {
+        let mut adjacent = c.as_standard_layout().into_owned();
+        (T::ROUTINES.large)(alpha, a, b, beta, adjacent.view_mut(), part);
+        c.assign(&adjacent);
     }
 }
 
@@ -218,7 +276,7 @@ pub fn gram<T: Real>(alpha: T, a: ArrayView2<'_, T>, mut c: ArrayViewMut2<'_, T>
 }
 
 /// Copies the lower triangle to the upper one.
-fn mirror<T: Real>(mut a: ArrayViewMut2<'_, T>) {
+pub(crate) fn mirror<T: Real>(mut a: ArrayViewMut2<'_, T>) {
     for_each_below_diagonal(a.nrows(), |i, j| a[[j, i]] = a[[i, j]]);
 }
 

@@ -96,8 +96,9 @@ impl Cholesky {
         Self::escalate(a, damping, params)
     }
 
-    /// Factor a matrix that the caller has no further use for, without a copy, a jitter or a test of symmetry: the fast
-    /// way for matrices that are symmetric and well away from singular by construction. The lower triangle is read.
+    /// Factor a matrix that the caller has no further use for, without a jitter or a test of symmetry: the fast way for
+    /// matrices that are symmetric and well away from singular by construction. The lower triangle is read. Where columns
+    /// are contiguous, as in the transpose of a new array, nothing is copied.
     ///
     /// # Errors
     /// [`FactorError::Input`] if `a` is not square or empty; [`FactorError::NotPositiveDefinite`] with the pivot, also
@@ -108,7 +109,11 @@ impl Cholesky {
         if dim == 0 {
             return Err(FactorError::Input(InputError::Empty { what: "matrix" }));
         }
-        match factored(lower_columns(a.view())) {
+        let lower = match a.strides()[0] {
+            1 => a,
+            _ => lower_columns(a.view()),
+        };
+        match factored(lower) {
             Ok(lower) => Ok(Self { lower, jitter: 0.0 }),
             Err(pivot) => Err(FactorError::NotPositiveDefinite {
                 pivot,
@@ -166,6 +171,11 @@ impl Cholesky {
         self.lower.view()
     }
 
+    /// `L` itself.
+    pub(super) fn into_lower(self) -> Array2<f64> {
+        self.lower
+    }
+
     /// `b ← L⁻¹ b`, half a solve: `‖L⁻¹ b‖² = bᵀ A⁻¹ b`.
     ///
     /// # Errors
@@ -197,7 +207,7 @@ fn attempt_factor(a: ArrayView2<'_, f64>, damping: f64, jitter: f64) -> Result<A
     factored(lower)
 }
 
-/// The factor of a lower triangle with zeros above, or the index of the pivot where it ends.
+/// The factor of a lower triangle, or the index of the pivot where it ends.
 fn factored(mut lower: Array2<f64>) -> Result<Array2<f64>, usize> {
     let dim = lower.nrows();
     let diagonal = lower.diag().to_owned();

@@ -33,12 +33,14 @@ impl<R: Rows> LowRankFactor<R> {
     /// [`FactorError::NotPositive`] unless `mu > 0`: the rows alone do not make the matrix invertible here, even where
     /// they could.
     pub fn new(rows: R, weight: f64, mu: f64) -> Result<Self, FactorError> {
-        let r = rows.count();
-        let mut gram = Array2::zeros((r, r));
-        if r > 0 && weight != 0.0 {
-            rows.gram_into(gram.view_mut());
-        }
-        Self::with_gram(rows, gram, weight, mu)
+        let gram = |out: ArrayViewMut2<'_, f64>| rows.gram_into(out);
+        let small = Self::small(gram, &rows, weight, mu)?;
+        Ok(Self {
+            rows,
+            weight,
+            mu,
+            small,
+        })
     }
 
     /// The same where `gram = J Jᵀ` is known.
@@ -50,10 +52,27 @@ impl<R: Rows> LowRankFactor<R> {
     /// As for [`new`](Self::new).
     pub fn with_gram(
         rows: R,
-        mut gram: Array2<f64>,
+        gram: ArrayView2<'_, f64>,
         weight: f64,
         mu: f64,
     ) -> Result<Self, FactorError> {
+        let known = |mut out: ArrayViewMut2<'_, f64>| out.assign(&gram);
+        let small = Self::small(known, &rows, weight, mu)?;
+        Ok(Self {
+            rows,
+            weight,
+            mu,
+            small,
+        })
+    }
+
+    /// The factor of `C`.
+    fn small(
+        gram: impl Fn(ArrayViewMut2<'_, f64>),
+        rows: &R,
+        weight: f64,
+        mu: f64,
+    ) -> Result<Woodbury, FactorError> {
         if !(mu > 0.0 && mu.recip().is_finite()) {
             return Err(FactorError::NotPositive {
                 index: 0,
@@ -62,17 +81,13 @@ impl<R: Rows> LowRankFactor<R> {
                 damping: 0.0,
             });
         }
-        let small = if weight == 0.0 {
-            Woodbury::none()
-        } else {
-            gram *= weight / mu;
-            Woodbury::new(gram)?
-        };
-        Ok(Self {
-            rows,
-            weight,
-            mu,
-            small,
+        if weight == 0.0 {
+            return Ok(Woodbury::none());
+        }
+        let memory = Array2::zeros((rows.count(), rows.count()));
+        Woodbury::filled(memory, |mut out| {
+            gram(out.view_mut());
+            out *= weight / mu;
         })
     }
 

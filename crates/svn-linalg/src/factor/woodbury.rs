@@ -10,8 +10,8 @@
 use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::{Cholesky, CholeskyParams, Factor, FactorError};
-use crate::dense::{solve_lower, solve_lower_transposed};
-use crate::input::InputError;
+use crate::dense::{mirror, solve_lower, solve_lower_transposed};
+use crate::input::{InputError, check_shape};
 
 /// `(I + T)⁻¹`, what corrects `B⁻¹`.
 #[derive(Debug, Clone)]
@@ -26,26 +26,58 @@ impl Woodbury {
         Self { small: None }
     }
 
-    /// Factor `I + T` of a symmetric `T`.
+    /// Factor `I + T`; of `T` the upper triangle is read.
     ///
     /// # Shapes
     /// `t`: `R × R`, which may be empty.
     ///
     /// # Errors
+    /// As for [`filled`](Self::filled), and [`FactorError::Input`] if `t` is not square.
+    pub fn new(t: ArrayView2<'_, f64>) -> Result<Self, FactorError> {
+        check_shape("matrix", t.dim(), (t.nrows(), t.nrows()))?;
+        Self::filled(Array2::zeros(t.dim()), |mut upper| upper.assign(&t))
+    }
+
+    /// Factor `I + T` in the `memory` of a square matrix, over whatever it holds `fill` writes the upper triangle of `T`: once,
+    /// or twice where only a jitter helps.
+    ///
+    /// # Errors
     /// [`FactorError::NotPositiveDefinite`] for a matrix that no rounding explains, [`FactorError::Input`] for one that is not
-    /// finite or not symmetric.
-    pub fn new(t: Array2<f64>) -> Result<Self, FactorError> {
-        if t.is_empty() {
+    /// square or not finite.
+    pub fn filled(
+        memory: Array2<f64>,
+        fill: impl Fn(ArrayViewMut2<'_, f64>),
+    ) -> Result<Self, FactorError> {
+        let size = memory.nrows();
+        check_shape("matrix", memory.dim(), (size, size))?;
+        if size == 0 {
             return Ok(Self::none());
         }
-        let mut matrix = t;
-        matrix.diag_mut().mapv_inplace(|x| x + 1.0);
-        // The plain factor takes a copy; with a jitter it is tried again where that fails, which is next to never.
-        let small = match Cholesky::factorize_owned(matrix.clone()) {
+        let fill = |mut upper: ArrayViewMut2<'_, f64>| {
+            fill(upper.view_mut());
+            upper.diag_mut().mapv_inplace(|x| x + 1.0);
+        };
+        let mut memory = memory;
+        fill(memory.view_mut());
+        let small = match Cholesky::factorize_owned(memory.reversed_axes()) {
             Ok(small) => small,
-            Err(_) => Cholesky::factorize(matrix.view(), &CholeskyParams::default())?,
+            // Next to never.
+            Err(_) => {
+                let mut matrix = Array2::zeros((size, size));
+                fill(matrix.view_mut());
+                mirror(matrix.view_mut().reversed_axes());
+                Cholesky::factorize(matrix.view(), &CholeskyParams::default())?
+            }
         };
         Ok(Self { small: Some(small) })
+    }
+
+    /// Its memory, for another of the same size.
+    pub fn into_memory(self) -> Array2<f64> {
+        self.small.map_or_else(
+            || Array2::zeros((0, 0)),
+            |small| small.into_lower().reversed_axes(),
+        )
     }
 
     /// Side `R` of the small matrix.

@@ -1,13 +1,14 @@
 //! Curvature kept as its rows, `H_p = w J_pᵀ J_p + δ I`: the Full Gauss-Newton / Fisher matrix, never `d × d` unless that is
 //! the smaller side.
 
-use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 
 use super::{MatrixFault, ParticleOperators, ParticleRows, check_settings};
 use crate::dense;
 use crate::factor::{Cholesky, CholeskyParams, Factor, FactorError, LowRankFactor};
 use crate::gram::gram;
 use crate::operator::{LowRankPlusShift, Rows, SelfAdjoint};
+use crate::parallel;
 
 /// `H_p = weight · J_pᵀ J_p + shift · I`; the rows are owned or borrowed.
 #[derive(Debug, Clone, Copy)]
@@ -172,12 +173,17 @@ impl<R: ParticleRows> ParticleOperators for LowRank<R> {
 
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let weight = self.weight * (1.0 / self.particles() as f64);
-        out.zip_mut_with(&x, |o, &x| *o = self.shift * x);
-        for p in 0..self.particles() {
-            let rows = self.rows.rows(p);
-            let projected = rows.project(x);
-            rows.combine_into(weight, projected.view(), 1.0, out.view_mut());
-        }
+        let rows: Vec<_> = (0..self.particles()).map(|p| self.rows.rows(p)).collect();
+        let work = 2 * rows.len() * self.rows.count() * x.len();
+        let tasks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), 1).collect();
+        parallel::for_each(tasks, work, |i, mut out| {
+            let x = x.slice(s![i..=i, ..]);
+            out.zip_mut_with(&x, |o, &x| *o = self.shift * x);
+            for rows in &rows {
+                let projected = rows.project(x);
+                rows.combine_into(weight, projected.view(), 1.0, out.view_mut());
+            }
+        });
     }
 
     fn check(&self) -> Result<(), MatrixFault> {

@@ -206,7 +206,7 @@ impl MemberCurvature {
     fn factor(&self, member: usize, precision: f64) -> Result<Box<dyn Factor + '_>, ModelError> {
         let factor = match self {
             Self::Rows { rows, gram, weight } => {
-                LowRankFactor::with_gram(rows, gram.clone(), *weight, precision)
+                LowRankFactor::with_gram(rows, gram.view(), *weight, precision)
                     .map(|factor| Box::new(factor) as Box<dyn Factor>)
             }
             Self::Dense(hessian) => {

@@ -32,7 +32,7 @@ impl DenseFactor {
         let kind = if system.coupling.is_psd() {
             let params = CholeskyParams::default();
             // A jitter only where the plain factor fails.
-            let factor = Cholesky::factorize_owned(matrix.clone())
+            let factor = Cholesky::factorize_owned(matrix.clone().reversed_axes())
                 .or_else(|_| Cholesky::factorize(matrix.view(), &params));
             Kind::Positive(factor.map_err(|e| system.singular(size, e))?)
         } else {

@@ -172,7 +172,7 @@ impl<'s> Repulsion<'s> {
         }
         symmetrise(&mut t);
         let small = match &factor.core {
-            None => Small::Positive(Woodbury::new(t).map_err(|e| system.singular(r, e))?),
+            None => Small::Positive(Woodbury::new(t.view()).map_err(|e| system.singular(r, e))?),
             Some(core) => {
                 let root = Cholesky::factorize(t.view(), &CholeskyParams::default())
                     .map_err(|e| system.singular(r, e))?;

@@ -31,28 +31,17 @@ pub(super) fn solve(
     mut out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
     if system.is_block_diagonal() {
-        let blocks = block::blocks(system)?;
-        return if blocks.exact {
-            refine(
-                system,
-                &*blocks.inverse,
-                SolveRoute::PerParticle,
-                rhs,
-                scratch,
-                out,
-            )
+        let block::Blocks { inverse, exact } =
+            block::blocks(system, std::mem::take(&mut scratch.factors))?;
+        let info = if exact {
+            let route = SolveRoute::PerParticle;
+            refine(system, &*inverse, route, rhs, scratch, out)
         } else {
             let (tolerance, limit) = (TOLERANCE, MAX_ITERATIONS);
-            krylov::preconditioned(
-                system,
-                rhs,
-                &*blocks.inverse,
-                tolerance,
-                limit,
-                scratch,
-                out,
-            )
+            krylov::preconditioned(system, rhs, &*inverse, tolerance, limit, scratch, out)
         };
+        scratch.factors = inverse.into_memory();
+        return info;
     }
     if system.is_denser() {
         return dense(system, rhs, scratch, out);
@@ -98,7 +87,7 @@ pub(super) fn preconditioned(
         let repulsion = factor(coupling, system.kernel.slope).filter(|_| worthwhile);
         Box::new(Coupled::new(system, repulsion)?)
     } else {
-        block::blocks(system)?.inverse
+        block::blocks(system, std::mem::take(&mut scratch.factors))?.inverse
     };
     krylov::preconditioned(
         system,

@@ -1,6 +1,6 @@
 //! What a factorised matrix is to the solvers.
 
-use ndarray::{ArrayView2, ArrayViewMut2};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2};
 
 use super::Scratch;
 use crate::error::SteinError;
@@ -17,6 +17,11 @@ pub(super) trait Inverse {
         scratch: &mut Scratch,
         out: ArrayViewMut2<'_, f64>,
     ) -> Result<(), SteinError>;
+
+    /// The memory of large factors, for those of the next step.
+    fn into_memory(self: Box<Self>) -> Vec<Array2<f64>> {
+        Vec::new()
+    }
 
     /// Size of the largest matrix factorised.
     fn size(&self) -> usize;

@@ -34,8 +34,6 @@ mod scratch;
 pub use info::{SolveInfo, SolveRoute, SolveStatus};
 pub use scratch::Scratch;
 
-use std::convert::Infallible;
-
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
 use serde::{Deserialize, Serialize};
 use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
@@ -390,14 +388,7 @@ fn for_each_row(
     f: impl Fn(usize, ArrayViewMut2<'_, f64>) + Sync + Send,
 ) {
     let rows: Vec<_> = out.axis_chunks_iter_mut(Axis(0), 1).collect();
-    let done = parallel::for_each(rows, multiplications, |p, row| {
-        f(p, row);
-        Ok::<(), Infallible>(())
-    });
-    match done {
-        Ok(()) => (),
-        Err(never) => match never {},
-    }
+    parallel::for_each(rows, multiplications, f);
 }
 
 /// `A x`.

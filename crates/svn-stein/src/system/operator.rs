@@ -27,21 +27,17 @@ impl SvnSystem<'_> {
         let Scratch { mixed, product, .. } = scratch;
         if self.is_block_diagonal() {
             let k = self.kernel.kernel;
-            out.fill(0.0);
-            for p in 0..n {
-                // Only the systems that particle p takes part in.
-                let rows: Vec<usize> = (0..n).filter(|&m| k[(p, m)] != 0.0).collect();
-                let (input, mut image) = (
-                    alpha.select(Axis(0), &rows),
-                    product.slice_mut(s![..rows.len(), ..]),
-                );
-                self.curvature
-                    .multiply_into(p, self.damping, input.view(), image.view_mut());
-                for (&m, image) in rows.iter().zip(image.rows()) {
-                    out.row_mut(m)
-                        .scaled_add(inverse * k[(p, m)] * k[(p, m)], &image);
+            let work = n.saturating_mul(self.product_work());
+            for_each_row(out.view_mut(), work, |m, mut out| {
+                let input = alpha.slice(s![m..=m, ..]);
+                let mut image = Array2::zeros(input.raw_dim());
+                out.fill(0.0);
+                for p in (0..n).filter(|&p| k[(p, m)] != 0.0) {
+                    self.curvature
+                        .multiply_into(p, self.damping, input, image.view_mut());
+                    out.scaled_add(inverse * k[(p, m)] * k[(p, m)], &image);
                 }
-            }
+            });
         } else {
             dense::multiply(1.0, self.mixing.view(), alpha.view(), 0.0, mixed.view_mut());
             let mixed = mixed.view();

@@ -2,7 +2,8 @@
 
 use ndarray::Array2;
 
-/// Working memory of [`SvnSystem::solve_into`](super::SvnSystem::solve_into): a few `N × d` arrays. What it holds
+/// Working memory of [`SvnSystem::solve_into`](super::SvnSystem::solve_into): a few `N × d` arrays and
+/// the factors of large systems. What it holds
 /// between solves means nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
@@ -11,6 +12,8 @@ pub struct Scratch {
     pub(super) product: Array2<f64>,
     pub(super) residual: Array2<f64>,
     pub(super) correction: Array2<f64>,
+    /// Factors of block-diagonal systems.
+    pub(super) factors: Vec<Array2<f64>>,
 }
 
 impl Scratch {

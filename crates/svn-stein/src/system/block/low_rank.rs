@@ -9,14 +9,14 @@
 //! Particles whose `K_pm² w ‖J_p‖²` is below rounding against `N c_m` are left out: without interaction a system has `R`
 //! rows. `J_p J_qᵀ` and `J_p Yᵀ` are computed once for all systems.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
-use svn_linalg::{LowRankView, Rows, Woodbury, dense};
+use svn_linalg::{LowRankView, Rows, Woodbury, dense, parallel};
 
 use crate::error::SteinError;
 use crate::system::inverse::Inverse;
-use crate::system::{Scratch, SvnSystem, for_each_particle, for_each_row, vector_product};
+use crate::system::{Scratch, SvnSystem, for_each_row, vector_product};
 
 /// The `N` systems.
 pub(super) struct LowRankBlocks<'s> {
@@ -38,7 +38,7 @@ struct Block {
 
 /// What the systems are made of.
 struct Products {
-    /// `J_p J_qᵀ` for the pairs `p ≥ q` that some system needs.
+    /// `J_p J_qᵀ` for the pairs `p ≤ q` that some system needs.
     gram: BTreeMap<(usize, usize), Array2<f64>>,
     /// `Y J_pᵀ`, `N × R`, for the particles that some system with repulsion needs.
     cross: BTreeMap<usize, Array2<f64>>,
@@ -47,7 +47,12 @@ struct Products {
 }
 
 impl<'s> LowRankBlocks<'s> {
-    pub(super) fn new(system: &SvnSystem<'s>, low: LowRankView<'s>) -> Result<Self, SteinError> {
+    /// `memory` of matrices of the last step is used where it fits.
+    pub(super) fn new(
+        system: &SvnSystem<'s>,
+        low: LowRankView<'s>,
+        memory: Vec<Array2<f64>>,
+    ) -> Result<Self, SteinError> {
         let (n, d) = system.shape();
         let r = low.rows.count();
         let y = system.kernel.transformed;
@@ -65,31 +70,47 @@ impl<'s> LowRankBlocks<'s> {
             products.gram.insert((p, p), own);
         }
         let mut blocks: Vec<_> = (0..n).map(|m| Block::new(system, low, &norms, m)).collect();
+        let mut pairs = BTreeSet::new();
+        let mut crossing = BTreeSet::new();
         for block in &blocks {
-            for &(p, _) in &block.active {
-                for &(q, _) in block.active.iter().filter(|(q, _)| *q < p) {
-                    products.gram.entry((p, q)).or_insert_with(|| {
-                        let mut out = Array2::zeros((r, r));
-                        low.rows.cross_gram_into(p, q, out.view_mut());
-                        out
-                    });
-                }
+            for (i, &(p, _)) in block.active.iter().enumerate() {
+                pairs.extend(block.active[i + 1..].iter().map(|&(q, _)| (p, q)));
                 if block.repulsion.nrows() > 0 {
-                    let cross = || rows[p].project(y);
-                    products.cross.entry(p).or_insert_with(cross);
+                    crossing.insert(p);
                 }
             }
         }
+        let (pairs, crossing) = (Vec::from_iter(pairs), Vec::from_iter(crossing));
+        let grams = parallel::map(pairs.len(), pairs.len() * r * r * d.isqrt(), |i| {
+            let (p, q) = pairs[i];
+            let mut out = Array2::zeros((r, r));
+            low.rows.cross_gram_into(p, q, out.view_mut());
+            out
+        });
+        products.gram.extend(pairs.into_iter().zip(grams));
+        let crosses = parallel::map(crossing.len(), crossing.len() * n * r * d, |i| {
+            rows[crossing[i]].project(y)
+        });
+        products.cross.extend(crossing.into_iter().zip(crosses));
         let work = blocks.iter().map(|block| block.size(r).pow(3) / 6).sum();
-        let small = for_each_particle(n, work, |m| {
-            let block = &blocks[m];
+        let mut memory = memory.into_iter();
+        let tasks: Vec<_> = blocks
+            .iter()
+            .map(|block| {
+                let shape = (block.size(r), block.size(r));
+                let kept = memory.next().filter(|kept| kept.dim() == shape);
+                (block, kept.unwrap_or_else(|| Array2::zeros(shape)))
+            })
+            .collect();
+        let small = parallel::map_items(tasks, work, |_, (block, memory)| {
             if block.shift <= 0.0 {
                 let reason = "neither damping nor prior precision is positive";
                 return Err(system.singular(d, reason));
             }
-            Woodbury::new(block.scaled_gram(&products, r))
+            Woodbury::filled(memory, |out| block.scaled_gram(&products, r, out))
                 .map_err(|e| system.singular(block.size(r), e))
-        })?;
+        });
+        let small = small.into_iter().collect::<Result<Vec<_>, _>>()?;
         for (block, small) in blocks.iter_mut().zip(small) {
             block.small = small;
         }
@@ -127,41 +148,33 @@ impl Block {
         self.active.len() * rows + self.repulsion.nrows()
     }
 
-    /// `T`.
-    fn scaled_gram(&self, products: &Products, r: usize) -> Array2<f64> {
-        let size = self.size(r);
+    /// The upper triangle of `T`.
+    fn scaled_gram(&self, products: &Products, r: usize, mut out: ArrayViewMut2<'_, f64>) {
         let data = self.active.len() * r;
-        let mut matrix = Array2::<f64>::zeros((size, size));
         for (i, &(p, a)) in self.active.iter().enumerate() {
             let at = i * r..(i + 1) * r;
-            for (j, &(q, b)) in self.active.iter().enumerate().take(i + 1) {
-                let to = j * r..(j + 1) * r;
+            for (j, &(q, b)) in self.active.iter().enumerate().skip(i) {
                 let Some(gram) = products.gram.get(&(p, q)) else {
                     continue;
                 };
-                matrix
-                    .slice_mut(s![at.clone(), to.clone()])
-                    .zip_mut_with(gram, |w, &e| *w = a * b * e);
-                if i != j {
-                    matrix
-                        .slice_mut(s![to, at.clone()])
-                        .zip_mut_with(&gram.t(), |w, &e| *w = a * b * e);
-                }
+                let scale = a * b / self.shift;
+                out.slice_mut(s![at.clone(), j * r..(j + 1) * r])
+                    .zip_mut_with(gram, |out, &gram| *out = scale * gram);
             }
             if let Some(cross) = products.cross.get(&p) {
-                let cross = dense::product(self.repulsion.view(), cross.view()) * a;
-                matrix.slice_mut(s![at.clone(), data..]).assign(&cross.t());
-                matrix.slice_mut(s![data.., at]).assign(&cross);
+                let (scale, repulsion) = (a / self.shift, self.repulsion.t());
+                let out = out.slice_mut(s![at, data..]);
+                dense::multiply(scale, cross.t(), repulsion, 0.0, out);
             }
         }
-        let mut repulsion = dense::product(
-            dense::product(self.repulsion.view(), products.outer.view()).view(),
+        let images = dense::product(self.repulsion.view(), products.outer.view());
+        dense::multiply(
+            self.shift.recip(),
+            images.view(),
             self.repulsion.t(),
+            0.0,
+            out.slice_mut(s![data.., data..]),
         );
-        crate::system::symmetrise(&mut repulsion);
-        matrix.slice_mut(s![data.., data..]).assign(&repulsion);
-        matrix /= self.shift;
-        matrix
     }
 }
 
@@ -208,6 +221,11 @@ impl Inverse for LowRankBlocks<'_> {
             row /= block.shift;
         });
         Ok(())
+    }
+
+    fn into_memory(self: Box<Self>) -> Vec<Array2<f64>> {
+        let blocks = self.blocks.into_iter();
+        blocks.map(|block| block.small.into_memory()).collect()
     }
 
     fn size(&self) -> usize {

@@ -28,14 +28,18 @@ pub(super) struct Blocks<'s> {
     pub exact: bool,
 }
 
-pub(super) fn blocks<'s>(system: &'s SvnSystem<'_>) -> Result<Blocks<'s>, SteinError> {
+/// In the memory of matrices of the last step, where that fits.
+pub(super) fn blocks<'s>(
+    system: &'s SvnSystem<'_>,
+    memory: Vec<Array2<f64>>,
+) -> Result<Blocks<'s>, SteinError> {
     let (n, d) = system.shape();
     let others = if system.is_decoupled() { 1 } else { n };
     if let Some(low) = system.curvature.low_rank()
         && others * low.rows.count() <= d
     {
         return Ok(Blocks {
-            inverse: Box::new(LowRankBlocks::new(system, low)?),
+            inverse: Box::new(LowRankBlocks::new(system, low, memory)?),
             exact: true,
         });
     }
@@ -128,7 +132,7 @@ impl<'s> Block<'s> {
             exact,
             repulsion,
             solved,
-            small: Woodbury::new(t).map_err(singular)?,
+            small: Woodbury::new(t.view()).map_err(singular)?,
         })
     }
 }
