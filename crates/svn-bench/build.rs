@@ -1,6 +1,6 @@
 //! Gives the `svn` command an rpath, so that it finds libtorch when it is started by hand; under cargo the search path
 //! that svn-curvature's build script names does the same for every target. Lists the tuned settings of
-//! `experiments/uci`, so that a file put there is built in.
+//! `experiments/uci`, so that a file put there is built in. Tells the profile, which figures are published with.
 
 use std::{env, fs, io, path::Path, path::PathBuf};
 
@@ -8,6 +8,8 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=DEP_TCH_LIBTORCH_LIB");
     list_tuned_settings()?;
+    let profile = env::var("PROFILE").unwrap_or_default();
+    println!("cargo:rustc-env=SVN_PROFILE={profile}");
     // torch-sys declares `links = "tch"`, hence the name.
     let Some(lib) = env::var_os("DEP_TCH_LIBTORCH_LIB") else {
         return Ok(());

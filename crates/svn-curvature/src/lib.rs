@@ -25,7 +25,6 @@ mod backend;
 mod block;
 mod error;
 mod family;
-mod finite;
 mod layer;
 mod layer_ggn;
 mod layer_text;

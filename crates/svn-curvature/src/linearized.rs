@@ -23,8 +23,8 @@ use svn_linalg::dense;
 use crate::Result;
 use crate::block::AffineBlock;
 use crate::error::{CurvatureError, check_shape};
-use crate::finite::first_non_finite;
 use crate::subject::Subject;
+use svn_linalg::dense::first_non_finite;
 
 /// Takes the affine layers of one particle, each by its index among those covered: inputs `a` (`b × K`) and cotangents
 /// `δ` (`bk × O`, row `i k + j` is sample `i`, root column `j`), in any layout.

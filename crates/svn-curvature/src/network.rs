@@ -14,9 +14,9 @@ use ndarray::{ArrayView2, s};
 
 use crate::block::AffineBlock;
 use crate::error::CurvatureError;
-use crate::finite::first_non_finite;
 use crate::layer::Layer;
 use crate::{ParameterLayout, Result};
+use svn_linalg::dense::first_non_finite;
 
 /// Layers applied one after the other.
 ///

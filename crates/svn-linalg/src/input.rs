@@ -5,6 +5,8 @@
 
 use ndarray::{ArrayView1, ArrayView2};
 
+use crate::dense::all_finite;
+
 /// Input that a routine cannot work with.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -85,7 +87,7 @@ pub(crate) fn check_shape(
 }
 
 pub(crate) fn check_finite(what: &'static str, a: ArrayView2<'_, f64>) -> Result<(), InputError> {
-    if a.iter().all(|v| v.is_finite()) {
+    if all_finite(a.view()) {
         return Ok(());
     }
     match a.indexed_iter().find(|(_, v)| !v.is_finite()) {

@@ -55,7 +55,6 @@ mod damping;
 mod diagnostics;
 mod error;
 mod field;
-mod finite;
 mod gram;
 mod info;
 mod kernel;

@@ -4,9 +4,9 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SteinError;
-use crate::finite::first_non_finite;
 use crate::rate::Moments;
 use crate::slope::Slope;
+use svn_linalg::dense::first_non_finite;
 
 /// Particles and the memory of the method, serialisable.
 ///
@@ -71,7 +71,7 @@ pub(crate) fn check_particles(particles: ArrayView2<'_, f64>) -> Result<(), Stei
             dim: d,
         });
     }
-    match first_non_finite(particles) {
+    match first_non_finite(particles.rows()) {
         Some(particle) => Err(SteinError::NonFinite {
             what: "position",
             particle,

@@ -14,7 +14,7 @@ pub(super) struct Machine {
     cpu: Option<String>,
     /// Logical cores.
     pub cores: usize,
-    /// `release`, or `dev` with `debug_assertions`.
+    /// `release`, or `debug` for the dev profile.
     profile: &'static str,
     blas: String,
     /// Load average of the minute before, where the system tells: a busy machine shows.
@@ -33,10 +33,7 @@ impl Machine {
                 Some(line.split_once(':')?.1.trim().to_owned())
             }),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
-            profile: match cfg!(debug_assertions) {
-                true => "dev",
-                false => "release",
-            },
+            profile: env!("SVN_PROFILE"),
             blas: libraries::blas(),
             load: read("/proc/loadavg")
                 .and_then(|text| text.split_whitespace().next()?.parse().ok()),

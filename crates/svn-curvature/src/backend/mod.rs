@@ -20,9 +20,9 @@ pub use device::Device;
 pub use precision::Precision;
 pub use threads::set_torch_threads;
 
-use crate::finite::first_non_finite;
 use crate::network::label;
 use crate::{CurvatureError, Linearized, Result, Sequential, native};
+use svn_linalg::dense::first_non_finite;
 
 /// Which code evaluates networks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -13,10 +13,10 @@ use super::pass::{self, Record};
 use super::samples::culprit;
 use crate::block::AffineBlock;
 use crate::error::check_shape;
-use crate::finite::first_non_finite;
 use crate::linearized::{LayerVisitor, check_first_samples, check_particle_finite};
 use crate::subject::Subject;
 use crate::{Linearized, Result, Sequential};
+use svn_linalg::dense::first_non_finite;
 
 /// One particle's part.
 #[derive(Debug, Clone)]

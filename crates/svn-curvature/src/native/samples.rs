@@ -7,8 +7,8 @@ use super::linearization::NativeLinearization;
 use super::number::Number;
 use super::pass;
 use crate::backend::{check_evaluation, check_selection};
-use crate::finite::first_non_finite;
 use crate::{Linearized, Result, Samples, Sequential};
+use svn_linalg::dense::first_non_finite;
 
 /// Samples whose values stay in the cache on their way through the layers.
 const TILE: usize = 256;

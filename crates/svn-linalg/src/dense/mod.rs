@@ -10,6 +10,7 @@
 //! `docs/experiments/dense.md`.
 
 mod bound;
+mod finite;
 mod gram;
 mod kernel;
 mod lanes;
@@ -19,6 +20,7 @@ mod symmetric;
 mod triangular;
 mod vector;
 
+pub use finite::{all_finite, first_non_finite};
 pub(crate) use pivoted::Pivoted;
 pub(crate) use symmetric::eigen;
 pub use triangular::{cholesky_inplace, lower_columns, solve_lower, solve_lower_transposed};

@@ -6,10 +6,10 @@ use super::{Proposal, Sampler};
 use crate::curvature::validate;
 use crate::damping::Damping;
 use crate::error::SteinError;
-use crate::finite::is_finite;
 use crate::method::Method;
 use crate::state::State;
 use crate::target::{Curved, TargetError};
+use svn_linalg::dense::all_finite;
 
 /// Times the change of a particle is halved before it is taken back.
 const HALVINGS: i32 = 4;
@@ -104,7 +104,7 @@ impl Sampler {
         let squares = ws.pairs.scores.diag();
         for (particle, (l, s)) in ws.log_density.iter().zip(ws.score.rows()).enumerate() {
             // A square that overflows leaves it to the entries.
-            let finite = squares[particle].is_finite() || is_finite(s);
+            let finite = squares[particle].is_finite() || all_finite(s);
             let quantity = match (l.is_finite(), finite) {
                 (true, true) => continue,
                 (false, _) => "log density",

@@ -40,9 +40,9 @@ use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
 
 use crate::curvature::validate;
 use crate::error::SteinError;
-use crate::finite::first_non_finite;
 use crate::gram::KernelView;
 use crate::repulsion::{Coupling, rank};
+use svn_linalg::dense::first_non_finite;
 
 /// Largest matrix the automatic choice factorises before it turns to an iterative solver.
 const DIRECT_LIMIT: usize = 4096;
@@ -268,7 +268,7 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        if let Some(particle) = first_non_finite(rhs) {
+        if let Some(particle) = first_non_finite(rhs.rows()) {
             return Err(SteinError::NonFinite {
                 what: "right-hand side of the Newton system",
                 particle,
@@ -312,7 +312,7 @@ impl<'a> SvnSystem<'a> {
             Solver::Dense => direct::dense(self, rhs, scratch, out.view_mut())?,
             Solver::Auto | Solver::Direct => direct::solve(self, rhs, scratch, out.view_mut())?,
         };
-        match first_non_finite(out.view()) {
+        match first_non_finite(out.rows()) {
             Some(_) => Err(self.singular(info.size, "the solution is not finite")),
             None => Ok(info),
         }

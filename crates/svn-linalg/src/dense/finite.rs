@@ -1,32 +1,44 @@
 //! Whether numbers are finite, at the speed of a sum.
 
 use ndarray::{ArrayView, Dimension};
-use svn_linalg::dense;
 
-/// Index of the first part with a NaN or an infinity.
+use super::vectorized;
+
+/// Whether no number is NaN or infinite.
 ///
-/// A sum is finite only if no term is NaN or infinite; where it overflows the terms decide.
-pub(crate) fn first_non_finite<'a, D: Dimension + 'a>(
-    parts: impl IntoIterator<Item = ArrayView<'a, f64, D>>,
-) -> Option<usize> {
-    let finite = |part: ArrayView<'a, f64, D>| match part.as_slice_memory_order() {
+/// # Examples
+/// ```
+/// use ndarray::array;
+/// use svn_linalg::dense::all_finite;
+/// assert!(all_finite(array![f64::MAX, f64::MAX].view()));
+/// assert!(!all_finite(array![[0.0, f64::NAN]].view()));
+/// ```
+pub fn all_finite<D: Dimension>(values: ArrayView<'_, f64, D>) -> bool {
+    match values.as_slice_memory_order() {
         Some(values) => slice_is_finite(values),
-        None => part.iter().all(|value| value.is_finite()),
-    };
-    parts.into_iter().position(|part| !finite(part))
+        None => values.iter().all(|value| value.is_finite()),
+    }
 }
 
-/// Whether all values are finite.
-pub(crate) fn slice_is_finite(values: &[f64]) -> bool {
-    dense::vectorized(
+/// Index of the first part with a NaN or an infinity.
+pub fn first_non_finite<'a, D: Dimension + 'a>(
+    parts: impl IntoIterator<Item = ArrayView<'a, f64, D>>,
+) -> Option<usize> {
+    parts.into_iter().position(|part| !all_finite(part))
+}
+
+fn slice_is_finite(values: &[f64]) -> bool {
+    /// Sums at a time, which vectorises.
+    const SUMS: usize = 16;
+    vectorized(
         #[inline(always)]
         || {
-            // Sums of zeros, and of NaN where a value is not finite: none overflows. Several at a time, which vectorises.
-            let mut sums = [0.0; 16];
-            let chunks = values.chunks_exact(16);
+            // Of zeros, and of NaN where a value is not finite: none overflows.
+            let mut sums = [0.0; SUMS];
+            let chunks = values.chunks_exact(SUMS);
             let rest: f64 = chunks.remainder().iter().map(|v| v * 0.0).sum();
             for chunk in chunks {
-                for i in 0..16 {
+                for i in 0..SUMS {
                     sums[i] += chunk[i] * 0.0;
                 }
             }
