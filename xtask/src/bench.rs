@@ -69,6 +69,9 @@ pub(crate) fn run(
         mirror: mirror.as_deref(),
         offline: asked.offline,
     };
+    if !asked.own_folder {
+        fetch::require_for(sets.iter().chain(&extra), &sources)?;
+    }
     for set in sets.into_iter().filter(|_| !asked.own_folder) {
         let origin = set.obtain(&sources);
         let origin = origin.with_context(|| format!("data set {}", set.name()))?;

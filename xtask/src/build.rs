@@ -19,6 +19,15 @@ impl Build {
         Ok(Self::Native(setup::ensure(place, offline)?))
     }
 
+    /// Adds the arguments and variables of a command on the whole workspace: with xtask complete beside native libraries.
+    pub(crate) fn apply_to_workspace(&self, cargo: &mut Command) {
+        cargo.arg("--workspace");
+        if matches!(self, Self::Native(_)) {
+            cargo.args(["--features", "xtask/fetch"]);
+        }
+        self.apply(cargo);
+    }
+
     /// Adds the arguments and variables; before any `--`.
     pub(crate) fn apply(&self, cargo: &mut Command) {
         match self {

@@ -129,7 +129,7 @@ const NATIVE: &[&str] = &[
 
 /// `cargo xtask graph`.
 pub(crate) fn run(place: &Place) -> Result<ExitCode> {
-    let metadata: Metadata = process::cargo_metadata(&place.root, &[])?;
+    let metadata: Metadata = process::cargo_metadata(&place.root, &["--all-features"])?;
     let plain: Metadata = process::cargo_metadata(&place.root, &["--no-default-features"])?;
     let mut faults = graph_faults(&metadata);
     faults.extend(native_faults(&plain));

@@ -12,15 +12,15 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let native = Build::native(place, offline)?;
     for build in [&native, &Build::Plain] {
         let mut clippy = process::cargo(&place.root, offline);
-        clippy.args(["clippy", "--workspace", "--all-targets"]);
-        build.apply(&mut clippy);
+        clippy.args(["clippy", "--all-targets"]);
+        build.apply_to_workspace(&mut clippy);
         // `-D warnings` after `--` reaches the workspace's crates only; RUSTFLAGS would rebuild everything.
         process::check(clippy.args(["--", "-D", "warnings"]))?;
     }
     let mut doc = process::cargo(&place.root, offline);
-    doc.args(["doc", "--workspace", "--no-deps"])
+    doc.args(["doc", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
-    native.apply(&mut doc);
+    native.apply_to_workspace(&mut doc);
     process::check(&mut doc)?;
     println!("lint: formatting, clippy and documentation are clean");
     Ok(ExitCode::SUCCESS)

@@ -2,11 +2,13 @@
 //!
 //! Exit codes: 0 done, 2 bad arguments or bad input, 1 anything else.
 
+mod archive;
 mod bench;
 mod build;
 mod checksum;
 mod ci;
 mod cli;
+mod complete;
 mod doctor;
 mod failure;
 mod fetch;
@@ -24,7 +26,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = cli::Cli::parse();
-    match dispatch(cli) {
+    match run(cli) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -33,27 +35,34 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(cli: cli::Cli) -> anyhow::Result<ExitCode> {
+fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
     let place = paths::Place::from_environment()?;
+    match dispatch(&place, cli) {
+        Err(error) if error.is::<complete::Needed>() => complete::run_again(&place),
+        done => done,
+    }
+}
+
+fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
     let offline = cli.offline;
     match cli.command {
-        cli::Command::Setup => setup::run(&place, offline),
-        cli::Command::Doctor => doctor::run(&place, offline),
-        cli::Command::FetchData(args) => fetch::run(&place, &args, offline),
+        cli::Command::Setup => setup::run(place, offline),
+        cli::Command::Doctor => doctor::run(place, offline),
+        cli::Command::FetchData(args) => fetch::run(place, &args, offline),
         cli::Command::BenchUci(args) => {
-            bench::run(&place, bench::Benchmark::Uci, &args.args, offline)
+            bench::run(place, bench::Benchmark::Uci, &args.args, offline)
         }
         cli::Command::BenchVision(args) => {
-            bench::run(&place, bench::Benchmark::Vision, &args.args, offline)
+            bench::run(place, bench::Benchmark::Vision, &args.args, offline)
         }
-        cli::Command::Perf(args) => perf::run(&place, &args.args, offline),
+        cli::Command::Perf(args) => perf::run(place, &args.args, offline),
         cli::Command::Test(args) => match &args.kernels {
-            Some(kernels) => kernels::run(&place, kernels, &args.args, offline),
-            None if args.plain => test::run_plain(&place, &args.args, offline),
-            None => test::run(&place, &args.args, offline),
+            Some(kernels) => kernels::run(place, kernels, &args.args, offline),
+            None if args.plain => test::run_plain(place, &args.args, offline),
+            None => test::run(place, &args.args, offline),
         },
-        cli::Command::Lint => lint::run(&place, offline),
-        cli::Command::Graph => graph::run(&place),
-        cli::Command::Ci => ci::run(&place, offline),
+        cli::Command::Lint => lint::run(place, offline),
+        cli::Command::Graph => graph::run(place),
+        cli::Command::Ci => ci::run(place, offline),
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn run_plain(place: &Place, args: &[String], offline: bool) -> Result
 /// `cargo test` with the selection that decides what is built.
 pub(crate) fn cargo(place: &Place, build: &Build, offline: bool) -> Command {
     let mut cargo = process::cargo(&place.root, offline);
-    cargo.args(["test", "--workspace"]);
-    build.apply(&mut cargo);
+    cargo.arg("test");
+    build.apply_to_workspace(&mut cargo);
     cargo
 }

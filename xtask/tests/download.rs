@@ -1,5 +1,5 @@
 //! Downloads from a server on this machine: a good one, and the ways a bad one goes wrong.
-#![cfg(feature = "download")]
+#![cfg(feature = "fetch")]
 
 use assert_cmd::Command;
 use sha2::{Digest, Sha256};

@@ -6,7 +6,7 @@ use anyhow::Result;
 pub(super) const HINT: &str = "without a network, name a folder of converted files (NAME.csv) with --mirror DIR or SVN_DATA_MIRROR";
 
 /// The content at an address; errors end with the hint.
-#[cfg(feature = "download")]
+#[cfg(feature = "fetch")]
 pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
     use anyhow::{Context, anyhow};
     use std::time::Duration;
@@ -37,8 +37,8 @@ pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
     Ok(body)
 }
 
-/// Only the mirror and the bundled sets remain.
-#[cfg(not(feature = "download"))]
-pub(super) fn get(url: &str, hint: &str) -> Result<Vec<u8>> {
-    anyhow::bail!("{url}: xtask was built without its feature `download`; {hint}")
+/// Only in the complete build.
+#[cfg(not(feature = "fetch"))]
+pub(super) fn get(_: &str, _: &str) -> Result<Vec<u8>> {
+    Err(crate::complete::Needed.into())
 }

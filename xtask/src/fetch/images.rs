@@ -88,20 +88,26 @@ impl ImageSet {
         images.map(|file| file.items).sum()
     }
 
+    /// Whether all files are in the cache and good.
+    pub(super) fn is_cached(&self, sources: &Sources<'_>) -> Result<bool> {
+        for file in &self.files {
+            let target = sources.data.join(&self.name).join(file.name());
+            if store::look(&target, &file.sha256)? != Cached::Good {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// `in the cache`, `in the mirror`, …, for a listing.
     pub(crate) fn whereabouts(&self, sources: &Sources<'_>) -> &'static str {
-        let all = |good: &dyn Fn(&File) -> bool| self.files.iter().all(good);
-        let cached = |file: &File| {
-            let target = sources.data.join(&self.name).join(file.name());
-            matches!(store::look(&target, &file.sha256), Ok(Cached::Good))
-        };
         let mirrored = |file: &File| {
             let folder = sources.mirror.map(|folder| folder.join(&self.name));
             folder.is_some_and(|folder| file.find(&folder).is_some())
         };
-        if all(&cached) {
+        if self.is_cached(sources).unwrap_or(false) {
             "in the cache"
-        } else if all(&mirrored) {
+        } else if self.files.iter().all(mirrored) {
             "in the mirror"
         } else {
             "no"

@@ -11,11 +11,14 @@ mod mirror;
 mod number;
 mod raw;
 mod store;
+#[cfg(feature = "fetch")]
+mod workbook;
 
 pub(crate) use images::{ImageSet, Images};
 pub(crate) use manifest::Manifest;
 
 use crate::cli::FetchArgs;
+use crate::complete;
 use crate::failure::{BadInput, bad_input};
 use crate::paths::Place;
 use anyhow::{Context, Result, bail};
@@ -96,6 +99,7 @@ pub(crate) fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<Exit
             names(&manifest, &images)
         )));
     }
+    require_for(&sets, &sources)?;
     let mut failed = Vec::new();
     for set in &sets {
         match set.obtain(&sources) {
@@ -134,6 +138,20 @@ impl Wanted<'_> {
         }
     }
 
+    /// Whether [`Wanted::obtain`] would download it.
+    fn is_far(&self, sources: &Sources<'_>) -> Result<bool> {
+        if sources.offline || sources.mirror.is_some() {
+            return Ok(false);
+        }
+        match self {
+            Self::Table(set) => {
+                let cached = store::look(&sources.data.join(set.file_name()), &set.sha256)?;
+                Ok(!set.bundled && cached != Cached::Good)
+            }
+            Self::Images(set) => set.is_cached(sources).map(|cached| !cached),
+        }
+    }
+
     /// Puts it into the data folder unless a good copy is there.
     pub(crate) fn obtain(&self, sources: &Sources<'_>) -> Result<Origin> {
         match self {
@@ -141,6 +159,19 @@ impl Wanted<'_> {
             Self::Images(set) => images::obtain(set, sources),
         }
     }
+}
+
+/// The complete build is there, or no set needs it; to be asked before the first is obtained.
+pub(crate) fn require_for<'a>(
+    sets: impl IntoIterator<Item = &'a Wanted<'a>>,
+    sources: &Sources<'_>,
+) -> Result<()> {
+    for set in sets {
+        if set.is_far(sources)? {
+            return complete::require();
+        }
+    }
+    Ok(())
 }
 
 /// The set of that name, or an error with the known names.
@@ -290,5 +321,5 @@ pub(crate) fn summary(manifest: &Manifest, place: &Place) -> String {
     )
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fetch"))]
 mod tests;

@@ -1,10 +1,11 @@
 //! Reading the layouts of the official files into rows of text cells.
 
 use super::manifest::{Format, Raw};
-use super::number::shortest;
+#[cfg(feature = "fetch")]
+use super::workbook::rows as workbook;
+use crate::archive;
 use anyhow::{Context, Result, bail};
-use calamine::{Data, Reader};
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 
 /// One row with its place in the raw file, counted from 1.
 #[derive(Debug, PartialEq, Eq)]
@@ -44,27 +45,23 @@ pub(super) fn refuse_web_page(bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn member(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
-    let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).context("not a ZIP archive")?;
-    let mut names: Vec<String> = archive
-        .file_names()
-        .filter_map(|name| Some(name.ok()?.into_owned()))
-        .collect();
-    names.sort();
-    let mut file = match archive.by_name(name) {
-        Ok(file) => file,
-        Err(zip::result::ZipError::FileNotFound) => {
-            bail!(
-                "the ZIP archive has no `{name}`; it has: {}",
-                names.join(", ")
-            )
+fn member(bytes: &[u8], wanted: &str) -> Result<Vec<u8>> {
+    let (mut names, mut content) = (Vec::new(), None);
+    archive::for_each_file(Cursor::new(bytes), |name, file| {
+        names.push(name.to_string());
+        if name == wanted {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)
+                .with_context(|| format!("cannot unpack `{name}`"))?;
+            content = Some(bytes);
         }
-        Err(error) => return Err(error).with_context(|| format!("cannot unpack `{name}`")),
-    };
-    let mut content = Vec::new();
-    file.read_to_end(&mut content)
-        .with_context(|| format!("cannot unpack `{name}`"))?;
-    Ok(content)
+        Ok(())
+    })?;
+    names.sort();
+    content.with_context(|| {
+        let names = names.join(", ");
+        format!("the ZIP archive has no `{wanted}`; it has: {names}")
+    })
 }
 
 fn text(bytes: &[u8]) -> Result<&str> {
@@ -151,61 +148,8 @@ fn arff(text: &str) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// XLS, XLSX or ODS, told apart by content.
-fn workbook(bytes: &[u8], sheet: Option<&str>) -> Result<Vec<Row>> {
-    const NOT_ONE: &str = "not an XLS, XLSX or ODS workbook";
-    let file = Cursor::new(bytes);
-    if bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-        return sheet_rows(calamine::Xls::new(file).context(NOT_ONE)?, sheet);
-    }
-    let archive = zip::ZipArchive::new(file.clone()).context(NOT_ONE)?;
-    if archive.index_for_name("mimetype").is_some() {
-        sheet_rows(calamine::Ods::new(file).context(NOT_ONE)?, sheet)
-    } else {
-        sheet_rows(calamine::Xlsx::new(file).context(NOT_ONE)?, sheet)
-    }
-}
-
-/// The rows of a sheet without the blank cells after their last one.
-fn sheet_rows<'a, R>(mut book: R, sheet: Option<&str>) -> Result<Vec<Row>>
-where
-    R: Reader<Cursor<&'a [u8]>>,
-    R::Error: std::error::Error + Send + Sync + 'static,
-{
-    let names = book.sheet_names();
-    let name = match sheet {
-        None => names
-            .first()
-            .cloned()
-            .context("a workbook without sheets")?,
-        Some(name) if names.iter().any(|other| other == name) => name.to_string(),
-        Some(name) => bail!(
-            "the workbook has no sheet `{name}`; it has: {}",
-            names.join(", ")
-        ),
-    };
-    let range = book
-        .worksheet_range(&name)
-        .with_context(|| format!("cannot read sheet `{name}`"))?;
-    let first = range.start().map_or(0, |(row, _)| row as usize) + 1;
-    let mut rows = Vec::new();
-    for (i, cells) in range.rows().enumerate() {
-        let mut cells: Vec<String> = cells.iter().map(cell_text).collect();
-        while cells.last().is_some_and(String::is_empty) {
-            cells.pop();
-        }
-        rows.push(Row {
-            number: first + i,
-            cells,
-        });
-    }
-    Ok(rows)
-}
-
-fn cell_text(cell: &Data) -> String {
-    match cell {
-        Data::Empty => String::new(),
-        Data::Float(value) if value.is_finite() => shortest(*value),
-        other => other.to_string().trim().to_string(),
-    }
+/// Only in the complete build.
+#[cfg(not(feature = "fetch"))]
+fn workbook(_: &[u8], _: Option<&str>) -> Result<Vec<Row>> {
+    Err(crate::complete::Needed.into())
 }

@@ -149,7 +149,7 @@ fn remove(path: &Path) -> Result<()> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "fetch"))]
 mod tests {
     use super::super::recipe::Wheel;
     use super::*;

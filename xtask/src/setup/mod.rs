@@ -13,6 +13,7 @@ mod wheel;
 pub(crate) use source::Libtorch;
 pub(crate) use system::{OpenBlas, compiler_version, probe_openblas};
 
+use crate::complete;
 use crate::paths::Place;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
@@ -87,7 +88,10 @@ fn cached(place: &Place, offline: bool) -> Result<PathBuf> {
              run `cargo xtask setup` with a network, or set LIBTORCH",
             place.cache.display()
         ),
-        None => install::install(&place.cache, &recipe, wheel::download),
+        None => {
+            complete::require()?;
+            install::install(&place.cache, &recipe, wheel::download)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::recipe::{Recipe, Wheel};
 use super::{LIBTORCH_VERSION, source};
-use crate::{checksum, process};
+use crate::{archive, checksum, process};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io;
@@ -73,17 +73,10 @@ pub(super) fn verified(wheel: &Wheel, folder: &Path) -> Result<PathBuf> {
 /// Extracts what the wheel's rules name into `target`; every rule must match.
 pub(super) fn unpack(wheel: &Wheel, file: &Path, target: &Path) -> Result<()> {
     let reading = || format!("cannot read {}", file.display());
-    let mut archive =
-        zip::ZipArchive::new(File::open(file).with_context(reading)?).with_context(reading)?;
     let mut used = vec![false; wheel.take.len()];
-    for index in 0..archive.len() {
-        let mut entry = archive.by_index(index).with_context(reading)?;
-        if entry.is_dir() {
-            continue;
-        }
-        let name = entry.name().with_context(reading)?.into_owned();
-        let Some((rule, to)) = destination(wheel, &name) else {
-            continue;
+    let extract = |name: &str, content: &mut dyn io::Read| {
+        let Some((rule, to)) = destination(wheel, name) else {
+            return Ok(());
         };
         let to = target.join(to);
         if let Some(parent) = to.parent() {
@@ -91,10 +84,12 @@ pub(super) fn unpack(wheel: &Wheel, file: &Path, target: &Path) -> Result<()> {
         }
         let mut out =
             File::create(&to).with_context(|| format!("cannot write {}", to.display()))?;
-        io::copy(&mut entry, &mut out)
-            .with_context(|| format!("cannot extract {}", to.display()))?;
+        io::copy(content, &mut out).with_context(|| format!("cannot extract {}", to.display()))?;
         used[rule] = true;
-    }
+        Ok(())
+    };
+    archive::for_each_file(File::open(file).with_context(reading)?, extract)
+        .with_context(reading)?;
     match wheel.take.iter().zip(&used).find(|(_, used)| !**used) {
         Some(((from, _), _)) => bail!("{} has no {from}", wheel.requirement),
         None => Ok(()),

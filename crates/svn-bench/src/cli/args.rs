@@ -88,12 +88,8 @@ pub(super) struct BenchUci {
     pub tuning: Tuning,
 
     /// No progress, only warnings and the table
-    #[arg(short, long, conflicts_with = "verbose")]
+    #[arg(short, long)]
     pub quiet: bool,
-
-    /// More log; twice for even more
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub verbose: u8,
 }
 
 /// Choice of settings.

@@ -11,7 +11,6 @@ use crate::record::RecordStore;
 use crate::report;
 
 pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
-    init_log(arguments.quiet, arguments.verbose);
     let manifest = Manifest::embedded()?;
     let sound = || {
         manifest
@@ -74,22 +73,4 @@ pub(super) fn environment() -> BTreeMap<String, String> {
         ("arch".to_owned(), std::env::consts::ARCH.to_owned()),
         ("cores".to_owned(), cores.to_string()),
     ])
-}
-
-/// Log of the libraries on standard error; `SVN_LOG` overrides the level.
-pub(super) fn init_log(quiet: bool, verbose: u8) {
-    let level = match (quiet, verbose) {
-        (true, _) => "error",
-        (false, 0) => "warn",
-        (false, 1) => "info",
-        (false, 2) => "debug",
-        (false, _) => "trace",
-    };
-    let filter =
-        tracing_subscriber::EnvFilter::try_from_env("SVN_LOG").unwrap_or_else(|_| level.into());
-    // A second call in one process (tests) keeps the first log.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .try_init();
 }

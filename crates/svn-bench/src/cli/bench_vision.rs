@@ -13,7 +13,6 @@ use crate::experiment::vision::{
 use crate::report;
 
 pub(super) fn run(arguments: &BenchVision) -> Outcome {
-    bench_uci::init_log(arguments.quiet, arguments.verbose);
     let device = arguments.device;
     train::prepare(device)?;
     let cores = match DeviceKind::from(device) {

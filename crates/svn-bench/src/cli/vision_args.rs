@@ -83,12 +83,8 @@ pub(super) struct BenchVision {
     pub training: VisionTraining,
 
     /// No progress, only warnings and the table
-    #[arg(short, long, conflicts_with = "verbose")]
+    #[arg(short, long)]
     pub quiet: bool,
-
-    /// More log; twice for even more
-    #[arg(short, long, action = clap::ArgAction::Count)]
-    pub verbose: u8,
 }
 
 /// Training; what is left out is the method's default.

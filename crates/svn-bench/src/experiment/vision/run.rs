@@ -73,7 +73,8 @@ pub fn run(
         observer.started(&run.label);
         let progress = |progress| observer.progress(&run.label, progress);
         let checkpoint = run.checkpoint(folder);
-        match pool::caught(|| train_one(run, device, &checkpoint, &progress)) {
+        let warn = |text: &str| observer.warning(&format!("{}: {text}", run.label));
+        match pool::caught(|| train_one(run, device, &checkpoint, &progress, &warn)) {
             Ok(record) => {
                 pool::lock(&store).append(record.clone())?;
                 // It has served; a left-over file is harmless.
@@ -156,6 +157,7 @@ fn train_one(
     device: Device,
     checkpoint: &Path,
     progress: &dyn Fn(EpochProgress),
+    warn: &dyn Fn(&str),
 ) -> Result<VisionRecord, RunError> {
     let rows = run
         .group
@@ -173,5 +175,6 @@ fn train_one(
         device,
         checkpoint,
         progress,
+        warn,
     )
 }

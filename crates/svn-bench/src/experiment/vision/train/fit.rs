@@ -22,6 +22,7 @@ pub(super) struct Training<'a> {
     pub validation: &'a Rows,
     pub checkpoint: &'a Path,
     pub progress: &'a dyn Fn(EpochProgress),
+    pub warn: &'a dyn Fn(&str),
 }
 
 impl Training<'_> {
@@ -75,7 +76,7 @@ impl Training<'_> {
         match read {
             Ok(checkpoint) => Some(checkpoint),
             Err(error) => {
-                tracing::warn!("{error}; the run starts anew");
+                (self.warn)(&format!("{error}; the run starts anew"));
                 None
             }
         }

@@ -72,6 +72,7 @@ pub fn train_and_measure(
     device: Device,
     checkpoint: &Path,
     progress: &dyn Fn(EpochProgress),
+    warn: &dyn Fn(&str),
 ) -> Result<VisionRecord, RunError> {
     let start = Instant::now();
     let part = |rows: &[usize]| {
@@ -86,6 +87,7 @@ pub fn train_and_measure(
         validation: &validation,
         checkpoint,
         progress,
+        warn,
     }
     .fit()?;
     let temperature = match run.configuration.settings.temperature {
