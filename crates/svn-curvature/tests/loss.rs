@@ -181,6 +181,31 @@ fn extreme_logits_give_finite_roots() {
     assert!((root[[0, 1, 2, 2]] / (-20.0f64).exp() - 1.0).abs() < 1e-12);
 }
 
+/// The variance of class i is `p_i Σ_k≠i p_k`, to the last digits however far the logits are apart and in whichever order.
+#[test]
+fn a_categorical_root_keeps_the_digits_of_small_variances() {
+    for f in [
+        [40.0, 0.0, -30.0],
+        [-30.0, 40.0, 0.0],
+        [0.0, -30.0, 40.0],
+        [1.0, 1.0, 1.0],
+    ] {
+        let outputs = Array3::from_shape_fn((1, 1, 3), |(_, _, i)| f[i]);
+        let root = Loss::Categorical.root(outputs.view()).unwrap();
+        assert_eq!(root.dim(), (1, 1, 3, Loss::Categorical.root_columns(3)));
+        let total: f64 = f.iter().map(|f| f.exp()).sum();
+        for i in 0..3 {
+            let variance = root.slice(s![0, 0, i, ..]).mapv(|s| s * s).sum();
+            let others: f64 = (0..3).filter(|&k| k != i).map(|k| f[k].exp()).sum();
+            let expected = f[i].exp() * others / (total * total);
+            assert!((variance / expected - 1.0).abs() < 1e-13, "{f:?} {i}");
+        }
+    }
+    // One class has none.
+    let one = Loss::Categorical.root(outputs(1).view()).unwrap();
+    assert!(one.iter().all(|s| *s == 0.0));
+}
+
 #[test]
 fn bad_targets_are_named_by_row_and_value() {
     let f = outputs(3);

@@ -17,7 +17,8 @@ pub mod threads;
 
 pub use factor::{
     BlockFactor, Cholesky, CholeskyParams, DampedEigen, DiagonalFactor, Factor, FactorError,
-    FactorizeDamped, LowRankFactor, ScaledFactor, SymmetricEigen, SymmetricIndefinite, Woodbury,
+    FactorizeDamped, LowRankFactor, MixedCholesky, MixedMemory, ScaledFactor, SymmetricEigen,
+    SymmetricIndefinite, Woodbury,
 };
 pub use gram::{gram, gram_into};
 pub use input::InputError;

@@ -493,3 +493,50 @@ fn bandwidths_are_positive_for_one_identical_and_equidistant_particles() {
     // All squared distances are one, so h = 1 / ln 4 and k = exp(−ln 4) = 1/4.
     assert!((gram.kernel()[(0, 1)] - 0.25).abs() < 1e-14);
 }
+
+/// 280 and 560 rows in each block, which are factored in single precision where the damping allows that.
+#[test]
+fn large_blocks_are_solved_to_double_precision_at_any_damping() {
+    let (n, r, d) = (4, 70, 300);
+    let x = normals(5, (n, d));
+    let v = normals(6, (n, d));
+    let rows = normals(7, (n * r, d))
+        .into_shape_with_order((n, r, d))
+        .unwrap();
+    let curvature = svn_linalg::LowRank {
+        rows,
+        weight: 1.0,
+        shift: 1.0,
+    };
+    let mut scratch = Scratch::default();
+    for damping in [1e3, 10.0, 0.0] {
+        let mut gram = KernelGram::new(n, d);
+        let kernel = settings(Kernel::Rbf, Metric::Identity);
+        gram.update(&kernel, x.view(), None).unwrap();
+        let system = SvnSystem::new(
+            gram.view(),
+            &curvature,
+            Coupling::BlockDiagonal,
+            damping,
+            0.0,
+        )
+        .unwrap();
+        let mut solve = |solver| {
+            let mut alpha = Array2::zeros((n, d));
+            let info = system
+                .solve_into(v.view(), solver, &mut scratch, alpha.view_mut())
+                .unwrap();
+            assert!(info.relative_residual < 1e-10, "{damping} {info:?}");
+            (alpha, info)
+        };
+        let (direct, info) = solve(Solver::Direct);
+        assert_eq!((info.route, info.iterations), (SolveRoute::PerParticle, 0));
+        let iterated = solve(Solver::Cg {
+            tolerance: 1e-12,
+            max_iterations: 5000,
+        })
+        .0;
+        let error = largest(&(&direct - &iterated));
+        assert!(error < 1e-8 * largest(&direct), "{damping}: {error:e}");
+    }
+}

@@ -10,8 +10,15 @@
 //! |---|---|---|
 //! | Gaussian, noise `σ` | means | `I / σ` |
 //! | heteroscedastic Gaussian | means `μ`, then `log σ²` | `diag(1/σ, √½)` |
-//! | categorical | logits, `p = softmax f` | `diag(√p) − p √pᵀ` |
+//! | categorical | logits, `p = softmax f` | lower triangular, without its last column, which is zero |
 //! | Bernoulli | logits, `p = 1/(1 + e⁻ᶠ)` | `diag(√(p(1 − p)))` |
+//!
+//! ```text
+//! categorical    S_jj = √(p_j q_j / q_{j−1}),   S_ij = −p_i √(p_j / (q_{j−1} q_j)) for i > j,   q_j = Σ_{k>j} p_k
+//! ```
+//!
+//! The categorical root is the Cholesky factor of `diag(p) − p pᵀ` (Tanabe and Sagae), whose rank is one less than the
+//! number of classes; nothing in it cancels.
 //!
 //! [`Loss::root`] is exact, [`Loss::monte_carlo_root`] has gradients at drawn targets for columns and the same expectation.
 //! Outputs are few, so all of this is plain f64, whatever evaluates the network.
@@ -19,6 +26,8 @@
 //!
 //! # References
 //! - J. Martens, *New insights and perspectives on the natural gradient method*, JMLR 2020.
+//! - K. Tanabe, M. Sagae, *An exact Cholesky decomposition and the generalized inverse of the variance-covariance matrix of
+//!   the multinomial distribution, with applications*, JRSS B 1992.
 //! - F. Kunstner, L. Balles, P. Hennig, *Limitations of the empirical Fisher approximation*, NeurIPS 2019.
 
 mod logits;
@@ -50,10 +59,18 @@ pub enum Loss {
 }
 
 impl Loss {
+    /// Columns `k` of the exact root for `c` outputs: their number, one less for the categorical.
+    pub fn root_columns(&self, outputs: usize) -> usize {
+        match self {
+            Self::Categorical => outputs.saturating_sub(1).max(1),
+            _ => outputs,
+        }
+    }
+
     /// `S` at the outputs.
     ///
     /// # Shapes
-    /// `outputs`: `N × b × c`; result: `N × b × c × c`.
+    /// `outputs`: `N × b × c`; result: `N × b × c × k` with `k` of [`Loss::root_columns`].
     ///
     /// # Errors
     /// Noise that is not positive; an odd number of outputs for the heteroscedastic Gaussian, none for the categorical.
@@ -72,15 +89,11 @@ impl Loss {
                 }
             }),
             Self::Categorical => {
-                let (mut p, mut root) = (Array1::zeros(c), Array1::zeros(c));
-                blocks(outputs, c, |mut s, f| {
+                let mut p = Array1::zeros(c);
+                blocks(outputs, self.root_columns(c), |mut s, f| {
                     p.assign(&f);
                     softmax_in_place(p.view_mut());
-                    root.zip_mut_with(&p, |root, p: &f64| *root = p.sqrt());
-                    for ((i, mut row), p) in s.outer_iter_mut().enumerate().zip(&p) {
-                        row.zip_mut_with(&root, |s, root| *s = -p * root);
-                        row[i] += root[i];
-                    }
+                    categorical_root(p.view(), s.view_mut());
                 })
             }
             // √(p (1 − p)) = 1 / (2 cosh(f/2)), in which nothing cancels.
@@ -110,6 +123,28 @@ impl Loss {
             }
             Self::Categorical if c == 0 => wrong("particles × samples × at least one class"),
             _ => Ok(()),
+        }
+    }
+}
+
+/// The Cholesky factor of `diag(p) − p pᵀ` into zeros, without its last column.
+fn categorical_root(p: ArrayView1<'_, f64>, mut s: ArrayViewMut2<'_, f64>) {
+    // q_j, summed from the other end, so that small ones keep their digits.
+    let mut rest = 0.0;
+    for j in (0..p.len()).rev() {
+        let (after, before) = (rest, rest + p[j]);
+        rest = before;
+        // Without probability left there is no variance either; NaN goes on.
+        if j >= s.ncols() || before == 0.0 {
+            continue;
+        }
+        let ratio = (p[j] / before).sqrt();
+        s[[j, j]] = ratio * after.sqrt();
+        if after != 0.0 {
+            let scale = ratio / after.sqrt();
+            for i in j + 1..p.len() {
+                s[[i, j]] = -p[i] * scale;
+            }
         }
     }
 }

@@ -171,11 +171,6 @@ impl Cholesky {
         self.lower.view()
     }
 
-    /// `L` itself.
-    pub(super) fn into_lower(self) -> Array2<f64> {
-        self.lower
-    }
-
     /// `b ← L⁻¹ b`, half a solve: `‖L⁻¹ b‖² = bᵀ A⁻¹ b`.
     ///
     /// # Errors

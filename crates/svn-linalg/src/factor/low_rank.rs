@@ -84,8 +84,7 @@ impl<R: Rows> LowRankFactor<R> {
         if weight == 0.0 {
             return Ok(Woodbury::none());
         }
-        let memory = Array2::zeros((rows.count(), rows.count()));
-        Woodbury::filled(memory, |mut out| {
+        Woodbury::filled(rows.count(), |mut out| {
             gram(out.view_mut());
             out *= weight / mu;
         })

@@ -9,6 +9,7 @@
 //! | operator | factor | cost of factor / solve |
 //! |---|---|---|
 //! | [`Symmetric`](crate::Symmetric) | [`Cholesky`] | n³/3 / 2n² |
+//! | large and well-conditioned, for solves | [`MixedCholesky`] | n³/3 in f32 / 6n² |
 //! | any, with all dampings from one factor | [`SymmetricEigen`] → [`DampedEigen`] | ~9n³ / 4n² |
 //! | [`Diagonal`](crate::Diagonal) | [`DiagonalFactor`] | n / n |
 //! | [`LowRankPlusShift`](crate::LowRankPlusShift) | [`LowRankFactor`] by [`Woodbury`] | r²d + r³/3 / 4rd |
@@ -23,6 +24,7 @@ mod diagonal;
 mod eigen;
 mod indefinite;
 mod low_rank;
+mod mixed;
 mod pointer;
 mod woodbury;
 
@@ -32,6 +34,7 @@ pub use diagonal::DiagonalFactor;
 pub use eigen::{DampedEigen, SymmetricEigen};
 pub use indefinite::SymmetricIndefinite;
 pub use low_rank::LowRankFactor;
+pub use mixed::{MixedCholesky, MixedMemory};
 pub use woodbury::Woodbury;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};

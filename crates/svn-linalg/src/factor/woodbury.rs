@@ -35,49 +35,34 @@ impl Woodbury {
     /// As for [`filled`](Self::filled), and [`FactorError::Input`] if `t` is not square.
     pub fn new(t: ArrayView2<'_, f64>) -> Result<Self, FactorError> {
         check_shape("matrix", t.dim(), (t.nrows(), t.nrows()))?;
-        Self::filled(Array2::zeros(t.dim()), |mut upper| upper.assign(&t))
+        Self::filled(t.nrows(), |mut upper| upper.assign(&t))
     }
 
-    /// Factor `I + T` in the `memory` of a square matrix, over whatever it holds `fill` writes the upper triangle of `T`: once,
-    /// or twice where only a jitter helps.
+    /// Factor `I + T` of a `T` of `size` rows, whose upper triangle `fill` writes: once, or twice where only a jitter helps.
     ///
     /// # Errors
     /// [`FactorError::NotPositiveDefinite`] for a matrix that no rounding explains, [`FactorError::Input`] for one that is not
-    /// square or not finite.
-    pub fn filled(
-        memory: Array2<f64>,
-        fill: impl Fn(ArrayViewMut2<'_, f64>),
-    ) -> Result<Self, FactorError> {
-        let size = memory.nrows();
-        check_shape("matrix", memory.dim(), (size, size))?;
+    /// finite.
+    pub fn filled(size: usize, fill: impl Fn(ArrayViewMut2<'_, f64>)) -> Result<Self, FactorError> {
         if size == 0 {
             return Ok(Self::none());
         }
-        let fill = |mut upper: ArrayViewMut2<'_, f64>| {
+        let upper = || {
+            let mut upper = Array2::zeros((size, size));
             fill(upper.view_mut());
             upper.diag_mut().mapv_inplace(|x| x + 1.0);
+            upper
         };
-        let mut memory = memory;
-        fill(memory.view_mut());
-        let small = match Cholesky::factorize_owned(memory.reversed_axes()) {
+        let small = match Cholesky::factorize_owned(upper().reversed_axes()) {
             Ok(small) => small,
             // Next to never.
             Err(_) => {
-                let mut matrix = Array2::zeros((size, size));
-                fill(matrix.view_mut());
-                mirror(matrix.view_mut().reversed_axes());
+                let mut matrix = upper().reversed_axes();
+                mirror(matrix.view_mut());
                 Cholesky::factorize(matrix.view(), &CholeskyParams::default())?
             }
         };
         Ok(Self { small: Some(small) })
-    }
-
-    /// Its memory, for another of the same size.
-    pub fn into_memory(self) -> Array2<f64> {
-        self.small.map_or_else(
-            || Array2::zeros((0, 0)),
-            |small| small.into_lower().reversed_axes(),
-        )
     }
 
     /// Side `R` of the small matrix.

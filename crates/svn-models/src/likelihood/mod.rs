@@ -94,9 +94,12 @@ impl Likelihood {
         Ok(())
     }
 
-    /// Number of curvature columns `k` of `S`.
+    /// Number of curvature columns `k` of `S`: that of the outputs, one less for a softmax.
     pub fn curvature_rank(&self) -> usize {
-        self.outputs()
+        match self {
+            Self::Softmax { .. } => Loss::Categorical.root_columns(self.outputs()),
+            _ => self.outputs(),
+        }
     }
 
     /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`.

@@ -43,7 +43,7 @@ pub enum CurvaturePart {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum CurvatureRoot {
-    /// `S Sᵀ` is the Fisher information of the outputs: as many columns as outputs.
+    /// `S Sᵀ` is the Fisher information of the outputs: as many columns as outputs, one less for a softmax.
     Exact,
     /// Gradients at this many targets drawn from the model for each row and particle, over the root of their number:
     /// `E[S Sᵀ]` is the same, without bias, at the price of one column a draw. The draws of a batch depend on the seed

@@ -1,6 +1,7 @@
 //! What a factorised matrix is to the solvers.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{ArrayView2, ArrayViewMut2};
+use svn_linalg::MixedMemory;
 
 use super::Scratch;
 use crate::error::SteinError;
@@ -19,7 +20,7 @@ pub(super) trait Inverse {
     ) -> Result<(), SteinError>;
 
     /// The memory of large factors, for those of the next step.
-    fn into_memory(self: Box<Self>) -> Vec<Array2<f64>> {
+    fn into_memory(self: Box<Self>) -> Vec<MixedMemory> {
         Vec::new()
     }
 

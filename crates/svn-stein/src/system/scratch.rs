@@ -1,6 +1,7 @@
 //! Arrays of one solve, kept for the next.
 
 use ndarray::Array2;
+use svn_linalg::MixedMemory;
 
 /// Working memory of [`SvnSystem::solve_into`](super::SvnSystem::solve_into): a few `N × d` arrays and
 /// the factors of large systems. What it holds
@@ -13,7 +14,7 @@ pub struct Scratch {
     pub(super) residual: Array2<f64>,
     pub(super) correction: Array2<f64>,
     /// Factors of block-diagonal systems.
-    pub(super) factors: Vec<Array2<f64>>,
+    pub(super) factors: Vec<MixedMemory>,
 }
 
 impl Scratch {

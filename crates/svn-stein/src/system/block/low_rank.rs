@@ -11,12 +11,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
-use svn_linalg::{LowRankView, Rows, Woodbury, dense, parallel};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use svn_linalg::{
+    FactorError, LowRankView, MixedCholesky, MixedMemory, Rows, Woodbury, dense, parallel,
+};
 
 use crate::error::SteinError;
+use crate::repulsion::Coupling;
 use crate::system::inverse::Inverse;
-use crate::system::{Scratch, SvnSystem, for_each_row, vector_product};
+use crate::system::{Scratch, SvnSystem, vector_product};
 
 /// The `N` systems.
 pub(super) struct LowRankBlocks<'s> {
@@ -33,7 +36,58 @@ struct Block {
     repulsion: Array2<f64>,
     /// `c_m`.
     shift: f64,
-    small: Woodbury,
+    /// The trace of `T` at most.
+    trace: f64,
+    small: Small,
+}
+
+/// `(I + T)⁻¹`.
+enum Small {
+    Double(Woodbury),
+    /// Large, and of a condition number that single precision with refinement copes with.
+    Mixed(MixedCholesky),
+}
+
+/// Rows from which on a factor in single precision pays.
+const LARGE: usize = 256;
+
+/// Largest condition number for it, which for `I + T` is below `1 + trace T`.
+const CONDITION: f64 = 1e5;
+
+impl Small {
+    fn new(
+        block: &Block,
+        (products, r): (&Products, usize),
+        memory: Option<MixedMemory>,
+    ) -> Result<Self, FactorError> {
+        let size = block.size(r);
+        if size >= LARGE && block.trace < CONDITION {
+            let kept = memory.filter(|kept| kept.dim() == size);
+            let mut memory = kept.unwrap_or_else(|| MixedMemory::new(size));
+            let mut matrix = memory.matrix_mut();
+            block.scaled_gram(products, r, matrix.view_mut());
+            matrix.diag_mut().mapv_inplace(|x| x + 1.0);
+            if let Ok(factor) = MixedCholesky::factorize(memory) {
+                return Ok(Self::Mixed(factor));
+            }
+        }
+        let small = Woodbury::filled(size, |out| block.scaled_gram(products, r, out))?;
+        Ok(Self::Double(small))
+    }
+
+    fn solve_rows(&self, z: ArrayView2<'_, f64>) -> Result<Array2<f64>, FactorError> {
+        match self {
+            Self::Double(small) => Ok(small.solve_rows(z)),
+            Self::Mixed(factor) => factor.solve_rows(z),
+        }
+    }
+
+    fn dim(&self) -> usize {
+        match self {
+            Self::Double(small) => small.dim(),
+            Self::Mixed(factor) => factor.dim(),
+        }
+    }
 }
 
 /// What the systems are made of.
@@ -51,7 +105,7 @@ impl<'s> LowRankBlocks<'s> {
     pub(super) fn new(
         system: &SvnSystem<'s>,
         low: LowRankView<'s>,
-        memory: Vec<Array2<f64>>,
+        memory: Vec<MixedMemory>,
     ) -> Result<Self, SteinError> {
         let (n, d) = system.shape();
         let r = low.rows.count();
@@ -94,21 +148,13 @@ impl<'s> LowRankBlocks<'s> {
         products.cross.extend(crossing.into_iter().zip(crosses));
         let work = blocks.iter().map(|block| block.size(r).pow(3) / 6).sum();
         let mut memory = memory.into_iter();
-        let tasks: Vec<_> = blocks
-            .iter()
-            .map(|block| {
-                let shape = (block.size(r), block.size(r));
-                let kept = memory.next().filter(|kept| kept.dim() == shape);
-                (block, kept.unwrap_or_else(|| Array2::zeros(shape)))
-            })
-            .collect();
+        let tasks = blocks.iter().map(|block| (block, memory.next())).collect();
         let small = parallel::map_items(tasks, work, |_, (block, memory)| {
             if block.shift <= 0.0 {
                 let reason = "neither damping nor prior precision is positive";
                 return Err(system.singular(d, reason));
             }
-            Woodbury::filled(memory, |out| block.scaled_gram(&products, r, out))
-                .map_err(|e| system.singular(block.size(r), e))
+            Small::new(block, (&products, r), memory).map_err(|e| system.singular(block.size(r), e))
         });
         let small = small.into_iter().collect::<Result<Vec<_>, _>>()?;
         for (block, small) in blocks.iter_mut().zip(small) {
@@ -132,14 +178,18 @@ impl Block {
             row[p] += root * slope[(p, m)];
             row[m] -= root * slope[(p, m)];
         }
+        let active: Vec<_> = (0..n)
+            .filter(|&p| k[(p, m)].powi(2) * norms[p] > floor)
+            .map(|p| (p, root * low.weight.sqrt() * k[(p, m)]))
+            .collect();
+        // Without what repels: where that matters, refinement shows it.
+        let data = |&(p, _): &(usize, f64)| k[(p, m)].powi(2) * norms[p] / n as f64;
         Self {
-            active: (0..n)
-                .filter(|&p| k[(p, m)].powi(2) * norms[p] > floor)
-                .map(|p| (p, root * low.weight.sqrt() * k[(p, m)]))
-                .collect(),
+            trace: active.iter().map(data).sum::<f64>() / shift,
+            active,
             repulsion,
             shift,
-            small: Woodbury::none(),
+            small: Small::Double(Woodbury::none()),
         }
     }
 
@@ -189,7 +239,8 @@ impl Inverse for LowRankBlocks<'_> {
         let inner = dense::product(rhs, self.y.t());
         out.assign(&rhs);
         let rows = self.blocks.iter().map(|block| block.size(r)).sum::<usize>();
-        for_each_row(out, 2 * rows * rhs.ncols(), |m, mut row| {
+        let tasks: Vec<_> = out.axis_chunks_iter_mut(Axis(0), 1).collect();
+        parallel::try_for_each(tasks, 2 * rows * rhs.ncols(), |m, mut row| {
             let block = &self.blocks[m];
             let data = block.active.len() * r;
             // U v.
@@ -202,7 +253,13 @@ impl Inverse for LowRankBlocks<'_> {
             image
                 .slice_mut(s![0, data..])
                 .assign(&vector_product(block.repulsion.view(), inner.row(m)));
-            let z = block.small.solve_rows(image.view()) / block.shift;
+            let solved = block.small.solve_rows(image.view());
+            let singular = |error: FactorError| SteinError::Singular {
+                coupling: Coupling::BlockDiagonal.name(),
+                size: block.small.dim(),
+                reason: error.to_string(),
+            };
+            let z = solved.map_err(singular)? / block.shift;
             // − Uᵀ z.
             if block.repulsion.nrows() > 0 {
                 let coefficients = dense::product(z.slice(s![.., data..]), block.repulsion.view());
@@ -219,13 +276,16 @@ impl Inverse for LowRankBlocks<'_> {
                 self.rows[p].combine_into(-a, z, 1.0, row.view_mut());
             }
             row /= block.shift;
-        });
-        Ok(())
+            Ok(())
+        })
     }
 
-    fn into_memory(self: Box<Self>) -> Vec<Array2<f64>> {
-        let blocks = self.blocks.into_iter();
-        blocks.map(|block| block.small.into_memory()).collect()
+    fn into_memory(self: Box<Self>) -> Vec<MixedMemory> {
+        let mixed = |block: Block| match block.small {
+            Small::Mixed(factor) => Some(factor.into_memory()),
+            Small::Double(_) => None,
+        };
+        self.blocks.into_iter().filter_map(mixed).collect()
     }
 
     fn size(&self) -> usize {

@@ -14,7 +14,7 @@
 mod low_rank;
 
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Zip, s};
-use svn_linalg::{Cholesky, CholeskyParams, Factor, ScaledFactor, Woodbury, dense};
+use svn_linalg::{Cholesky, CholeskyParams, Factor, MixedMemory, ScaledFactor, Woodbury, dense};
 
 use super::inverse::Inverse;
 use super::{Scratch, SvnSystem, for_each_particle, symmetrise};
@@ -31,7 +31,7 @@ pub(super) struct Blocks<'s> {
 /// In the memory of matrices of the last step, where that fits.
 pub(super) fn blocks<'s>(
     system: &'s SvnSystem<'_>,
-    memory: Vec<Array2<f64>>,
+    memory: Vec<MixedMemory>,
 ) -> Result<Blocks<'s>, SteinError> {
     let (n, d) = system.shape();
     let others = if system.is_decoupled() { 1 } else { n };
