@@ -21,7 +21,7 @@ use svn_stein::State;
 const MAGIC: &[u8; 8] = b"SVNCKPT\n";
 
 /// Version of the format.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// Bytes before the content.
 const HEADER: usize = 8 + 4 + 8 + 4;
@@ -68,8 +68,7 @@ impl Checkpoint {
             file: path.to_owned(),
             source,
         };
-        let mut bytes = vec![0; HEADER];
-        ciborium::into_writer(self, &mut bytes)
+        let mut bytes = cbor4ii::serde::to_vec(vec![0; HEADER], self)
             .map_err(|error| failed(std::io::Error::other(error)))?;
         let (header, content) = bytes.split_at_mut(HEADER);
         header[..8].copy_from_slice(MAGIC);
@@ -135,7 +134,7 @@ impl Checkpoint {
             return Err(damaged("its checksum is another".into()));
         }
         let checkpoint: Self =
-            ciborium::from_reader(content).map_err(|error| damaged(error.to_string()))?;
+            cbor4ii::serde::from_slice(content).map_err(|error| damaged(error.to_string()))?;
         Ok(Self {
             file: Some(file()),
             ..checkpoint
