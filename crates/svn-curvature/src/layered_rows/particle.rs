@@ -26,8 +26,9 @@ impl Rows for LayeredParticle<'_> {
     fn project_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let x = x.as_standard_layout();
         out.fill(0.0);
+        let mut image = Vec::new();
         for layer in &self.rows.layers {
-            layer.add_projections(self.particle, x.view(), out.view_mut());
+            layer.add_projections(self.particle, x.view(), out.view_mut(), &mut image);
             if let Some(bias) = &layer.bias {
                 let (_, d) = layer.factors(self.particle);
                 let x = x.slice(s![.., bias.clone()]);
@@ -72,13 +73,20 @@ impl Rows for LayeredParticle<'_> {
             out.assign(&copy);
             return;
         }
+        let mut weighted = Vec::new();
         for layer in &self.rows.layers {
             let (_, d) = layer.factors(self.particle);
             if let Some(bias) = &layer.bias {
                 let out = out.slice_mut(s![.., bias.clone()]);
                 dense::multiply(scale, z.view(), d, beta, out);
             }
-            layer.combine(self.particle, (scale, z.view()), beta, out.view_mut());
+            layer.combine(
+                self.particle,
+                (scale, z.view()),
+                beta,
+                out.view_mut(),
+                &mut weighted,
+            );
         }
     }
 }
@@ -123,12 +131,14 @@ impl LayerRows {
         }
     }
 
-    /// `out_vi += narrow_i · (W_vᵀ wide_i)` for the weights `W_v` in the rows of `x`, which is in standard layout.
+    /// `out_vi += narrow_i · (W_vᵀ wide_i)` for the weights `W_v` in the rows of `x`, which is in standard layout; `image` is
+    /// memory.
     fn add_projections(
         &self,
         particle: usize,
         x: ArrayView2<'_, f64>,
         mut out: ArrayViewMut2<'_, f64>,
+        image: &mut Vec<f64>,
     ) {
         let sides = self.sides(particle);
         let (rows, width) = sides.narrow.dim();
@@ -136,7 +146,8 @@ impl LayerRows {
             return;
         }
         let group = (WIDE / width).clamp(1, x.nrows().max(1));
-        let mut image = Array2::zeros((BLOCK.min(rows), group * width));
+        let room = BLOCK.min(rows) * group * width;
+        image.resize(room.max(image.len()), 0.0);
         let mut beside = Array2::zeros((
             sides.wide.ncols(),
             if group > 1 { group * width } else { 0 },
@@ -157,9 +168,6 @@ impl LayerRows {
             };
             for (block, wide) in sides.wide.axis_chunks_iter(Axis(0), BLOCK).enumerate() {
                 let rows = block * BLOCK..block * BLOCK + wide.nrows();
-                let Some(image) = image.as_slice_mut() else {
-                    unreachable!("a new array is in standard layout")
-                };
                 let image = &mut image[..rows.len() * columns];
                 if let Ok(image) = ArrayViewMut2::from_shape((rows.len(), columns), image) {
                     dense::multiply(1.0, wide, weights, 0.0, image);
@@ -170,17 +178,20 @@ impl LayerRows {
         }
     }
 
-    /// `W_v = scale Σ_i z_vi δ_i a_iᵀ + beta W_v` for the weights in the rows of `out`, which is in standard layout.
+    /// `W_v = scale Σ_i z_vi δ_i a_iᵀ + beta W_v` for the weights in the rows of `out`, which is in standard layout;
+    /// `weighted` is memory.
     fn combine(
         &self,
         particle: usize,
         (scale, z): (f64, ArrayView2<'_, f64>),
         beta: f64,
         mut out: ArrayViewMut2<'_, f64>,
+        weighted: &mut Vec<f64>,
     ) {
         let sides = self.sides(particle);
         let (narrow, wide) = (sides.narrow.ncols(), sides.wide.ncols());
-        let mut weighted = Array2::zeros((BLOCK.min(z.ncols()), narrow));
+        let room = BLOCK.min(z.ncols()) * narrow;
+        weighted.resize(room.max(weighted.len()), 0.0);
         for (z, mut out) in z.rows().into_iter().zip(out.rows_mut()) {
             let target = out.slice_mut(s![self.weight.clone()]);
             let shape = if sides.is_inputs {
@@ -197,11 +208,14 @@ impl LayerRows {
                 let beta = if first == 0 { beta } else { 1.0 };
                 let wide = sides.wide.slice(s![rows.clone(), ..]);
                 let narrow = sides.narrow.slice(s![rows.clone(), ..]);
-                let mut weighted = weighted.slice_mut(s![..rows.len(), ..]);
-                weigh_rows_into(scale, z.slice(s![rows]), narrow, weighted.view_mut());
+                let weighted = &mut weighted[..narrow.len()];
+                weigh_rows_into(scale, z.slice(s![rows]), narrow, weighted);
+                let Ok(weighted) = ArrayView2::from_shape(narrow.dim(), &*weighted) else {
+                    unreachable!("as many numbers as the narrow side has")
+                };
                 let (left, right) = match sides.is_inputs {
-                    true => (wide, weighted.view()),
-                    false => (weighted.view(), wide),
+                    true => (wide, weighted),
+                    false => (weighted, wide),
                 };
                 dense::multiply(1.0, left.t(), right, beta, target.view_mut());
             }

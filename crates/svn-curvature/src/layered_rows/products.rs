@@ -112,16 +112,16 @@ pub(super) fn add_row_products(a: &[f64], b: ArrayView2<'_, f64>, mut out: Array
 /// Sums at a time in [`add_row_products`].
 const LANES: usize = 8;
 
-/// `out_i = scale z_i values_i` for the rows of two matrices in standard layout.
+/// `out_i = scale z_i values_i` for the rows of two matrices, one after the other.
 pub(super) fn weigh_rows_into(
     scale: f64,
     z: ArrayView1<'_, f64>,
     values: ArrayView2<'_, f64>,
-    mut out: ArrayViewMut2<'_, f64>,
+    out: &mut [f64],
 ) {
     let width = values.ncols().max(1);
-    let (Some(values), Some(out)) = (values.as_slice(), out.as_slice_mut()) else {
-        unreachable!("both sides are stored row by row")
+    let Some(values) = values.as_slice() else {
+        unreachable!("rows are stored one after the other")
     };
     dense::vectorized(
         #[inline(always)]
