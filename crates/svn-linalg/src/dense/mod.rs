@@ -62,6 +62,8 @@ mod sealed {
     type MultiplyPart<T> =
         fn(T, ArrayView2<'_, T>, ArrayView2<'_, T>, T, ArrayViewMut2<'_, T>, Part);
 
+    type WithCopy<T> = fn(usize, &mut dyn FnMut(&mut [T]));
+
     /// The routines for one precision, compiled once, in this crate.
     #[allow(missing_debug_implementations, reason = "private")]
     pub struct Routines<T> {
@@ -69,7 +71,7 @@ mod sealed {
         pub(in super::super) small_transposed: Multiply<T>,
         pub(in super::super) large: MultiplyPart<T>,
         /// Lets a function work on so many numbers, which are the thread's and keep their memory from call to call.
-        pub(in super::super) with_copy: fn(usize, &mut dyn FnMut(&mut [T])),
+        pub(in super::super) with_copy: WithCopy<T>,
         pub(in super::super) dot: fn(&[T], &[T]) -> T,
         pub(in super::super) registers: fn(usize) -> usize,
     }

@@ -58,7 +58,7 @@ impl MixedMemory {
 ///
 /// let mut memory = MixedMemory::new(2);
 /// memory.matrix_mut().assign(&array![[4.0, 2.0], [0.0, 3.0]]);
-/// let factor = MixedCholesky::factorize(memory).map_err(|(_, error)| error)?;
+/// let factor = MixedCholesky::factorize(memory)?;
 /// let x = factor.solve_rows(array![[8.0, 8.0]].view())?;
 /// assert!((x - array![[1.0, 2.0]]).iter().all(|r| r.abs() < 1e-12));
 /// # Ok::<(), svn_linalg::FactorError>(())
@@ -67,23 +67,21 @@ impl MixedMemory {
 pub struct MixedCholesky(MixedMemory);
 
 impl MixedCholesky {
-    /// Factor the matrix in `memory`, which comes back where that fails.
+    /// Factor the matrix in `memory`.
     ///
     /// # Errors
     /// [`FactorError::NotPositiveDefinite`] with the pivot at which single precision ends.
-    pub fn factorize(mut memory: MixedMemory) -> Result<Self, (MixedMemory, FactorError)> {
+    pub fn factorize(mut memory: MixedMemory) -> Result<Self, FactorError> {
         let dim = memory.dim();
         let single = |to: &mut f32, from: &f64| *to = *from as f32;
         memory.factor.zip_mut_with(&memory.matrix, single);
         match cholesky_inplace(memory.factor.view_mut().reversed_axes()) {
             Ok(()) => Ok(Self(memory)),
-            Err(pivot) => {
-                let jitter = 0.0;
-                Err((
-                    memory,
-                    FactorError::NotPositiveDefinite { pivot, dim, jitter },
-                ))
-            }
+            Err(pivot) => Err(FactorError::NotPositiveDefinite {
+                pivot,
+                dim,
+                jitter: 0.0,
+            }),
         }
     }
 
