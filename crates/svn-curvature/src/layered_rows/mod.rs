@@ -311,6 +311,7 @@ mod tests {
             for particle in 0..2 {
                 let j = written_out(&rows, particle);
                 let own = rows.rows(particle);
+                assert_close(own.written_out().view(), j.view());
                 let x = numbers(0.3, (vectors, rows.dim));
                 assert_close(own.project(x.view()).view(), x.dot(&j.t()).view());
                 // Some of the rows of a wider matrix.

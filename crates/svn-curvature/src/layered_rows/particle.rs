@@ -60,6 +60,30 @@ impl Rows for LayeredParticle<'_> {
         out
     }
 
+    /// Row by row, which costs no more than writing them.
+    fn written_out(&self) -> Array2<f64> {
+        let mut out = Array2::zeros((self.count(), self.dim()));
+        for layer in &self.rows.layers {
+            let (a, d) = layer.factors(self.particle);
+            for (mut out, (a, d)) in out
+                .rows_mut()
+                .into_iter()
+                .zip(a.rows().into_iter().zip(d.rows()))
+            {
+                let mut weight = out.slice_mut(s![layer.weight.clone()]).into_iter();
+                for d in d {
+                    for (a, to) in a.iter().zip(&mut weight) {
+                        *to = d * a;
+                    }
+                }
+                if let Some(bias) = &layer.bias {
+                    out.slice_mut(s![bias.clone()]).assign(&d);
+                }
+            }
+        }
+        out
+    }
+
     fn combine_into(
         &self,
         scale: f64,

@@ -12,10 +12,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
-use svn_linalg::{
-    FactorError, LowRankView, MixedCholesky, MixedMemory, Rows, Woodbury, dense, parallel,
-};
+use svn_linalg::{FactorError, LowRankView, MixedMemory, Rows, dense, parallel};
 
+use super::small::Small;
 use crate::error::SteinError;
 use crate::repulsion::Coupling;
 use crate::system::inverse::Inverse;
@@ -39,55 +38,6 @@ struct Block {
     /// The trace of `T` at most.
     trace: f64,
     small: Small,
-}
-
-/// `(I + T)⁻¹`.
-enum Small {
-    Double(Woodbury),
-    /// Large, and of a condition number that single precision with refinement copes with.
-    Mixed(MixedCholesky),
-}
-
-/// Rows from which on a factor in single precision pays.
-const LARGE: usize = 256;
-
-/// Largest condition number for it, which for `I + T` is below `1 + trace T`.
-const CONDITION: f64 = 1e5;
-
-impl Small {
-    fn new(
-        block: &Block,
-        (products, r): (&Products, usize),
-        memory: Option<MixedMemory>,
-    ) -> Result<Self, FactorError> {
-        let size = block.size(r);
-        if size >= LARGE && block.trace < CONDITION {
-            let kept = memory.filter(|kept| kept.dim() == size);
-            let mut memory = kept.unwrap_or_else(|| MixedMemory::new(size));
-            let mut matrix = memory.matrix_mut();
-            block.scaled_gram(products, r, matrix.view_mut());
-            matrix.diag_mut().mapv_inplace(|x| x + 1.0);
-            if let Ok(factor) = MixedCholesky::factorize(memory) {
-                return Ok(Self::Mixed(factor));
-            }
-        }
-        let small = Woodbury::filled(size, |out| block.scaled_gram(products, r, out))?;
-        Ok(Self::Double(small))
-    }
-
-    fn solve_rows(&self, z: ArrayView2<'_, f64>) -> Result<Array2<f64>, FactorError> {
-        match self {
-            Self::Double(small) => Ok(small.solve_rows(z)),
-            Self::Mixed(factor) => factor.solve_rows(z),
-        }
-    }
-
-    fn dim(&self) -> usize {
-        match self {
-            Self::Double(small) => small.dim(),
-            Self::Mixed(factor) => factor.dim(),
-        }
-    }
 }
 
 /// What the systems are made of.
@@ -154,7 +104,9 @@ impl<'s> LowRankBlocks<'s> {
                 let reason = "neither damping nor prior precision is positive";
                 return Err(system.singular(d, reason));
             }
-            Small::new(block, (&products, r), memory).map_err(|e| system.singular(block.size(r), e))
+            let size = block.size(r);
+            let fill = |out: ArrayViewMut2<'_, f64>| block.scaled_gram(&products, r, out);
+            Small::new(size, block.trace, memory, fill).map_err(|e| system.singular(size, e))
         });
         let small = small.into_iter().collect::<Result<Vec<_>, _>>()?;
         for (block, small) in blocks.iter_mut().zip(small) {
@@ -189,7 +141,7 @@ impl Block {
             active,
             repulsion,
             shift,
-            small: Small::Double(Woodbury::none()),
+            small: Small::none(),
         }
     }
 
@@ -281,11 +233,10 @@ impl Inverse for LowRankBlocks<'_> {
     }
 
     fn into_memory(self: Box<Self>) -> Vec<MixedMemory> {
-        let mixed = |block: Block| match block.small {
-            Small::Mixed(factor) => Some(factor.into_memory()),
-            Small::Double(_) => None,
-        };
-        self.blocks.into_iter().filter_map(mixed).collect()
+        let blocks = self.blocks.into_iter();
+        blocks
+            .filter_map(|block| block.small.into_memory())
+            .collect()
     }
 
     fn size(&self) -> usize {

@@ -12,6 +12,7 @@
 //! | else (Kronecker factors have no common eigenbasis) | the same with `(Σ_p w_pm)(H_m + λ I)` for the sum, as a preconditioner |
 
 mod low_rank;
+mod small;
 
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Zip, s};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, MixedMemory, ScaledFactor, Woodbury, dense};
@@ -44,7 +45,7 @@ pub(super) fn blocks<'s>(
         });
     }
     if d < n {
-        return small(system);
+        return few_coordinates(system);
     }
     let size = system.curvature.factor_size();
     let blocks = for_each_particle(n, n.saturating_mul(size.saturating_pow(3)) / 3, |m| {
@@ -57,7 +58,7 @@ pub(super) fn blocks<'s>(
 }
 
 /// More particles than coordinates: `Z Zᵀ` is `d × d`, and so is the whole of each block.
-fn small<'s>(system: &SvnSystem<'_>) -> Result<Blocks<'s>, SteinError> {
+fn few_coordinates<'s>(system: &SvnSystem<'_>) -> Result<Blocks<'s>, SteinError> {
     let (n, d) = system.shape();
     let eye = Array2::eye(d);
     let mut damped = Array3::zeros((n, d, d));
