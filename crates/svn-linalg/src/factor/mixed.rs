@@ -8,7 +8,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, aview1, s};
 
-use super::{Cholesky, FactorError};
+use super::{Cholesky, Factor as _, FactorError};
 use crate::dense::{
     all_finite, cholesky_inplace, dot, solve_lower, solve_lower_transposed, vectorized,
 };
@@ -114,10 +114,7 @@ impl MixedCholesky {
             {
                 let matrix = self.0.matrix.clone().reversed_axes();
                 let factor = Cholesky::factorize_owned(matrix)?;
-                let mut x = out.insert_axis(Axis(1));
-                x.assign(&z.insert_axis(Axis(1)));
-                solve_lower(factor.lower(), x.view_mut());
-                solve_lower_transposed(factor.lower(), x);
+                factor.solve_into(z.insert_axis(Axis(1)), out.insert_axis(Axis(1)));
             }
         }
         Ok(out)

@@ -11,6 +11,7 @@ mod input;
 mod kronecker;
 mod layout;
 mod minres;
+mod mixed;
 mod operators;
 mod particles;
 mod reference;
