@@ -249,7 +249,7 @@ fn rows_that_would_fill_the_memory_are_refused() {
         .to_string();
     assert_eq!(
         error,
-        "curvature family is full, whose 2 particles × 480000 rows × 61196 parameters take 437 GiB; expected diag, kfac or ekfac, \
+        "curvature family is full, whose 2 particles × 360000 rows × 61196 parameters take 328 GiB; expected diag, kfac or ekfac, \
          a sampled root, the last layer or fewer accumulated batches: rows of at most 8 GiB"
     );
 }
