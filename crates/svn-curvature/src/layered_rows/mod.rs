@@ -231,6 +231,10 @@ impl ParticleRows for LayeredRows {
         }
     }
 
+    fn keeps_gram(&self) -> bool {
+        true
+    }
+
     /// Rows that are not finite are refused when they are written.
     fn non_finite(&self) -> Option<usize> {
         None

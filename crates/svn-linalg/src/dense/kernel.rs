@@ -151,6 +151,22 @@ fn width<S: Simd>() -> usize {
     if S::REGISTER_COUNT >= 32 { 3 } else { 2 }
 }
 
+/// Columns of `C` in a tile on this processor.
+pub(super) fn strip_columns<T: Lanes>() -> usize {
+    struct Strip<T>(PhantomData<T>);
+
+    impl<T: Lanes> WithSimd for Strip<T> {
+        type Output = usize;
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, _: S) -> usize {
+            width::<S>() * T::lanes::<S>()
+        }
+    }
+
+    dispatch(Strip::<T>(PhantomData))
+}
+
 /// `C ← α A B + β C`, columns of `B` and `C` adjacent.
 struct ByColumns<'a, T>(Product<'a, T>);
 

@@ -4,8 +4,8 @@
 //! C[i, j] ← α Σ_p A[i, p] B[p, j] + β C[i, j]        i: rows of a block, p: depth, j: the columns of a tile
 //! ```
 //!
-//! `B` is copied, tile by tile, so that a tile's rows lie side by side; `A` is read where it lies. Of a triangle, only the
-//! tiles that have a part in it are computed.
+//! `B` is copied strip by strip, a strip having the columns of a tile of the kernel, and blocks of `A` row by row where `B` is
+//! wide. Of a triangle, only the strips that have a part in it are computed.
 
 use std::ops::Range;
 
@@ -15,17 +15,17 @@ use super::lanes::Lanes;
 use super::{Real, kernel};
 use crate::parallel;
 
-/// Depth of a block: the part of a copied tile of `B` that stays in the first cache.
+/// Depth of a block: the part of a copied strip of `B` that stays in the first cache.
 const DEPTH: usize = 192;
 
 /// Rows of a block of `A`, which stays in the second cache.
 const ROWS: usize = 96;
 
-/// Columns of a tile, those of three registers of AVX-512 in either precision.
-const COLUMNS: usize = 48;
+/// Columns of `B` that are copied at a time: few copies of `A`, and those of `B` stay near.
+const GROUP: usize = 480;
 
-/// Tiles that are copied at a time, so that the copies stay in the second cache as well.
-const TILES: usize = 3;
+/// Columns of `B` from which on copies of `A` cost less than reading it where it lies, from as many pages as it has rows or columns.
+const WIDE: usize = 96;
 
 /// Rows of a product that another thread may take: so many that copying `B` for them alone is little of the work.
 const TASK: usize = 4 * ROWS;
@@ -97,44 +97,61 @@ fn some_rows<T: Real + Lanes>(
     (part, start): (Part, usize),
 ) {
     let ((m, k), n) = (a.dim(), b.ncols());
-    let group = COLUMNS * TILES;
-    let room = DEPTH.min(k) * group.min(n);
-    let mut with_copy = |copy: &mut [T]| {
-        for (p, first) in blocks(k, DEPTH).flat_map(|p| blocks(n, group).map(move |j| (p, j))) {
+    let strip = kernel::strip_columns::<T>();
+    let depth = DEPTH.min(k);
+    let copies_rows = n >= WIDE;
+    let rows_room = if copies_rows { depth * ROWS.min(m) } else { 0 };
+    let mut with_copies = |copies: &mut [T]| {
+        let (block, group) = copies.split_at_mut(rows_room);
+        for (p, first) in blocks(k, DEPTH).flat_map(|p| blocks(n, GROUP).map(move |j| (p, j))) {
             let deep = p..k.min(p + DEPTH);
             let beta = if p == 0 { beta } else { T::one() };
-            let last = n.min(first + group);
-            // A tile's first column, and where its copy is.
-            let tiles = || {
-                (first..last).step_by(COLUMNS).map(|j| {
-                    let columns = j..last.min(j + COLUMNS);
+            let last = n.min(first + GROUP);
+            // A strip's columns, and where its copy is.
+            let strips = || {
+                (first..last).step_by(strip).map(|j| {
+                    let columns = j..last.min(j + strip);
                     let copy = (j - first) * deep.len()..(columns.end - first) * deep.len();
                     (columns, copy)
                 })
             };
-            for (columns, tile) in tiles() {
-                pack(b.slice(s![deep.clone(), columns]), &mut copy[tile]);
-            }
+            pack(b.slice(s![deep.clone(), first..last]), strip, group);
             for i in blocks(m, ROWS) {
-                for (columns, tile) in tiles() {
-                    let wanted = part.rows(columns.clone());
-                    let rows = i.max(wanted.start.saturating_sub(start))
-                        ..m.min(i + ROWS).min(wanted.end.saturating_sub(start));
+                let all = i..m.min(i + ROWS);
+                let wanted = |columns| {
+                    let rows = part.rows(columns);
+                    all.start.max(rows.start.saturating_sub(start))
+                        ..all.end.min(rows.end.saturating_sub(start))
+                };
+                if wanted(first..last).is_empty() {
+                    continue;
+                }
+                let mut a = a.slice(s![all.clone(), deep.clone()]);
+                if copies_rows {
+                    pack(a, deep.len(), block);
+                    a = matrix(a.dim(), &block[..a.len()]);
+                }
+                for (columns, copy) in strips() {
+                    let rows = wanted(columns.clone());
                     if rows.is_empty() {
                         continue;
                     }
-                    let Ok(b) = ArrayView2::from_shape((deep.len(), columns.len()), &copy[tile])
-                    else {
-                        unreachable!("a tile is `depth × width`");
-                    };
-                    let a = a.slice(s![rows.clone(), deep.clone()]);
-                    let c = c.slice_mut(s![rows, columns]);
-                    kernel::multiply(alpha, a, b, beta, c);
+                    let b = matrix((deep.len(), columns.len()), &group[copy]);
+                    let a = a.slice(s![rows.start - i..rows.end - i, ..]);
+                    kernel::multiply(alpha, a, b, beta, c.slice_mut(s![rows, columns]));
                 }
             }
         }
     };
-    (T::ROUTINES.with_copy)(room, &mut with_copy);
+    (T::ROUTINES.with_copy)(rows_room + depth * GROUP.min(n), &mut with_copies);
+}
+
+/// A copy as a matrix.
+fn matrix<T>(shape: (usize, usize), copy: &[T]) -> ArrayView2<'_, T> {
+    match ArrayView2::from_shape(shape, copy) {
+        Ok(matrix) => matrix,
+        Err(_) => unreachable!("a copy is as large as its matrix"),
+    }
 }
 
 /// Where blocks of `size` begin.
@@ -142,45 +159,54 @@ fn blocks(length: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..length).step_by(size)
 }
 
-/// Copies a matrix row by row.
-fn pack<T: Real>(b: ArrayView2<'_, T>, to: &mut [T]) {
+/// Copies a matrix strip of columns by strip, each row by row.
+fn pack<T: Real>(from: ArrayView2<'_, T>, strip: usize, to: &mut [T]) {
     /// Columns read beside each other where they are contiguous: the numbers of a cache line.
     const SIDE: usize = 8;
-    let (rows, width) = b.dim();
-    if width == 0 {
-        return;
-    }
-    if rows > 1 && b.strides()[0] == 1 && width > 1 {
-        for first in (0..width).step_by(SIDE) {
-            let last = width.min(first + SIDE);
-            let mut columns: [&[T]; SIDE] = [&[]; SIDE];
-            for (column, j) in columns.iter_mut().zip(first..last) {
-                let Some(contiguous) = b.slice_move(s![.., j]).to_slice() else {
-                    unreachable!("columns are contiguous");
-                };
-                *column = contiguous;
-            }
-            let columns = &columns[..last - first];
-            if let Ok(columns) = <&[&[T]; SIDE]>::try_from(columns) {
-                for (i, row) in to.chunks_exact_mut(width).enumerate() {
-                    for (to, column) in row[first..last].iter_mut().zip(columns) {
-                        *to = column[i];
-                    }
+    let (rows, width) = from.dim();
+    if rows > 1 && from.strides()[0] == 1 && width > 1 {
+        for first in blocks(width, strip) {
+            let to = &mut to[first * rows..];
+            let width = strip.min(width - first);
+            for start in blocks(width, SIDE) {
+                let side = SIDE.min(width - start);
+                let mut columns: [&[T]; SIDE] = [&[]; SIDE];
+                for (j, column) in columns.iter_mut().enumerate().take(side) {
+                    let Some(contiguous) = from.slice_move(s![.., first + start + j]).to_slice()
+                    else {
+                        unreachable!("columns are contiguous");
+                    };
+                    *column = contiguous;
                 }
-            } else {
-                for (i, row) in to.chunks_exact_mut(width).enumerate() {
-                    for (to, column) in row[first..last].iter_mut().zip(columns) {
-                        *to = column[i];
+                let rows = to.chunks_exact_mut(width).take(rows).enumerate();
+                if side == SIDE {
+                    for (i, row) in rows {
+                        for (to, column) in row[start..start + SIDE].iter_mut().zip(&columns) {
+                            *to = column[i];
+                        }
+                    }
+                } else {
+                    for (i, row) in rows {
+                        for (to, column) in row[start..].iter_mut().zip(&columns[..side]) {
+                            *to = column[i];
+                        }
                     }
                 }
             }
         }
         return;
     }
-    for (from, to) in b.rows().into_iter().zip(to.chunks_exact_mut(width)) {
-        match from.as_slice() {
-            Some(from) => to.copy_from_slice(from),
-            None => to.iter_mut().zip(from).for_each(|(to, from)| *to = *from),
+    // Whole rows, so that memory is read in order.
+    for (i, row) in from.rows().into_iter().enumerate() {
+        let row = row.as_standard_layout();
+        let parts = row.as_slice().unwrap_or_default().chunks(strip);
+        for (part, first) in parts.zip(blocks(width, strip)) {
+            let at = first * rows + i * part.len();
+            let to = &mut to[at..at + part.len()];
+            match <[T; SIDE]>::try_from(part) {
+                Ok(part) => to.copy_from_slice(&part),
+                Err(_) => to.copy_from_slice(part),
+            }
         }
     }
 }

@@ -62,9 +62,28 @@ impl<'a> LowRankView<'a> {
         LowRankFactor::new(self.rows.rows(particle), self.weight, self.shift + damping)
     }
 
-    /// Whether there are more parameters than rows, so that the rows are the side to factor.
+    /// Whether the rows are the side that takes less to factor. There are fewer than parameters then, or up to about twice as many
+    /// where their inner products are kept.
     pub fn is_flat(self) -> bool {
-        self.rows.count() <= self.rows.dim()
+        let [rows, parameters] = self.side_work();
+        rows <= parameters
+    }
+
+    /// About the multiplications of a factor of `H_p`.
+    pub fn factor_work(self) -> f64 {
+        let [rows, parameters] = self.side_work();
+        rows.min(parameters)
+    }
+
+    /// Multiplications of the matrix and its Cholesky factor on the side of the rows, and on that of the parameters.
+    fn side_work(self) -> [f64; 2] {
+        let (r, d) = (self.rows.count() as f64, self.rows.dim() as f64);
+        let inner = if self.rows.keeps_gram() {
+            0.0
+        } else {
+            r * r * d / 2.0
+        };
+        [inner + r.powi(3) / 6.0, r * d * d / 2.0 + d.powi(3) / 6.0]
     }
 
     /// [`ParticleOperators::factor`] for as long as the rows live.
@@ -118,7 +137,11 @@ impl<R: ParticleRows> ParticleOperators for LowRank<R> {
     }
 
     fn factor_size(&self) -> usize {
-        self.rows.count().min(self.rows.dim())
+        if self.view().is_flat() {
+            self.rows.count()
+        } else {
+            self.rows.dim()
+        }
     }
 
     fn low_rank(&self) -> Option<LowRankView<'_>> {

@@ -24,6 +24,11 @@ pub trait ParticleRows: Debug + Send + Sync {
     /// `out = J_p J_qᵀ`, `R × R`, of two different particles.
     fn cross_gram_into(&self, p: usize, q: usize, out: ArrayViewMut2<'_, f64>);
 
+    /// Whether `J_p J_pᵀ` is kept beside the rows and costs nothing to ask for.
+    fn keeps_gram(&self) -> bool {
+        false
+    }
+
     /// A particle with a row that is not finite. Implementations that checked their rows when they were made say none.
     fn non_finite(&self) -> Option<usize>;
 }
@@ -76,6 +81,10 @@ impl<T: ParticleRows + ?Sized> ParticleRows for &T {
 
     fn cross_gram_into(&self, p: usize, q: usize, out: ArrayViewMut2<'_, f64>) {
         (**self).cross_gram_into(p, q, out);
+    }
+
+    fn keeps_gram(&self) -> bool {
+        (**self).keeps_gram()
     }
 
     fn non_finite(&self) -> Option<usize> {

@@ -330,7 +330,7 @@ impl<'a> SvnSystem<'a> {
             _ => self.curvature.factor_size(),
         };
         let (tolerance, max_iterations) = (1e-6, 200);
-        if size > DIRECT_LIMIT {
+        if size > DIRECT_LIMIT || self.is_costly_to_factor(2 * max_iterations) {
             // The factors themselves are what is too dear.
             return if self.coupling.is_psd() {
                 Solver::Cg {
@@ -354,6 +354,14 @@ impl<'a> SvnSystem<'a> {
                 max_iterations,
             }
         }
+    }
+
+    /// Whether factors of rows take more than so many products with them.
+    fn is_costly_to_factor(&self, products: usize) -> bool {
+        let low = self.curvature.low_rank();
+        low.is_some_and(|low| {
+            low.factor_work() > products as f64 * 2.0 * (low.rows.count() * low.rows.dim()) as f64
+        })
     }
 
     /// Multiplications of the decoupled route that grow with the particles: the small matrix of the repulsion.
