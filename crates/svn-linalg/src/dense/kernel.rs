@@ -145,10 +145,15 @@ pub(super) fn multiply_transposed<T: Lanes>(
     )));
 }
 
-/// Registers of a row of `C` in a tile: three where a tile of eight rows leaves some for `A` and `B`, else two.
+/// Whether a tile of eight rows and three registers leaves some for `A` and `B`.
+const fn many_registers<S: Simd>() -> bool {
+    S::REGISTER_COUNT >= 32
+}
+
+/// Registers of a row of `C` in a tile.
 #[inline(always)]
 fn width<S: Simd>() -> usize {
-    if S::REGISTER_COUNT >= 32 { 3 } else { 2 }
+    if many_registers::<S>() { 3 } else { 2 }
 }
 
 /// Columns of `C` in a tile on this processor.
@@ -198,11 +203,16 @@ impl<T: Lanes> WithSimd for ByColumns<'_, T> {
             unsafe {
                 match (width, part) {
                     (1, 0) => self.strip::<S, 1, false>(s, column, lanes),
-                    (2, 0) => self.strip::<S, 2, false>(s, column, lanes),
-                    (3, 0) => self.strip::<S, 3, false>(s, column, lanes),
                     (1, part) => self.strip::<S, 1, true>(s, column, part),
-                    (2, part) => self.strip::<S, 2, true>(s, column, part),
-                    (_, part) => self.strip::<S, 3, true>(s, column, part),
+                    // Constants, so that what does not occur is not compiled.
+                    (3, 0) if const { many_registers::<S>() } => {
+                        self.strip::<S, 3, false>(s, column, lanes);
+                    }
+                    (3, part) if const { many_registers::<S>() } => {
+                        self.strip::<S, 3, true>(s, column, part);
+                    }
+                    (_, 0) => self.strip::<S, 2, false>(s, column, lanes),
+                    (_, part) => self.strip::<S, 2, true>(s, column, part),
                 }
             }
         }
@@ -267,7 +277,7 @@ impl<T: Lanes> ByColumns<'_, T> {
         // SAFETY: the caller's for the columns; `row` and as many rows as the tile has are below `m`.
         unsafe {
             // As many sums as leave registers for what is multiplied.
-            if S::REGISTER_COUNT >= 32 || N == 1 {
+            if const { many_registers::<S>() || N == 1 } {
                 while row + 8 <= m {
                     self.tile::<S, 8, N, PART>(s, row, column, mask, 0..k, beta);
                     row += 8;
@@ -394,7 +404,7 @@ impl<T: Lanes> ByInnerProducts<'_, T> {
         let mut column = 0;
         // SAFETY: the caller's for the rows; `column` and as many columns as the tile has are below `n`.
         unsafe {
-            if S::REGISTER_COUNT >= 32 {
+            if const { many_registers::<S>() } {
                 while column + 4 <= n {
                     self.tile::<S, M, 4>(s, row, column);
                     column += 4;
