@@ -1,9 +1,9 @@
 //! What every family of curvature must do, checked by one function for all of them against explicit matrices.
 
-use ndarray::{Array1, Array2, Array3, array, s};
+use ndarray::{Array1, Array2, Array3, ArrayViewMut2, array, s};
 use svn_linalg::{
     DenseMatrices, DiagonalMatrices, LinearOperator, LowRank, MatrixFault, ParticleOperators,
-    Shifted, multiply_each_into,
+    ParticleRows, Rows, Shifted, multiply_each_into,
 };
 
 use crate::reference::*;
@@ -13,6 +13,40 @@ const D: usize = 5;
 const DAMPING: f64 = 0.4;
 
 type Family = (&'static str, Box<dyn ParticleOperators>, Vec<Array2<f64>>);
+
+/// Rows whose inner products are said to be known, so that they are the side to factor with a few more than coordinates too.
+#[derive(Debug)]
+struct Kept(Array3<f64>);
+
+impl ParticleRows for Kept {
+    fn particles(&self) -> usize {
+        self.0.particles()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn dim(&self) -> usize {
+        ParticleRows::dim(&self.0)
+    }
+
+    fn rows(&self, particle: usize) -> Box<dyn Rows + '_> {
+        self.0.rows(particle)
+    }
+
+    fn cross_gram_into(&self, p: usize, q: usize, out: ArrayViewMut2<'_, f64>) {
+        self.0.cross_gram_into(p, q, out);
+    }
+
+    fn keeps_gram(&self) -> bool {
+        true
+    }
+
+    fn non_finite(&self) -> Option<usize> {
+        self.0.non_finite()
+    }
+}
 
 /// Explicit matrices beside the family that stands for them.
 fn families() -> Vec<Family> {
@@ -26,14 +60,21 @@ fn families() -> Vec<Family> {
         }
         let matrix =
             |j: ndarray::ArrayView2<'_, f64>| product(j.t(), j) * 1.7 + Array2::<f64>::eye(D) * 0.2;
-        let matrices = rows.outer_iter().map(matrix).collect();
+        let matrices: Vec<_> = rows.outer_iter().map(matrix).collect();
         let (weight, shift) = (1.7, 0.2);
+        let kept = LowRank {
+            rows: Kept(rows.clone()),
+            weight,
+            shift,
+        };
         let family = LowRank {
             rows,
             weight,
             shift,
         };
-        out.push((name, Box::new(family), matrices));
+        assert_eq!((family.factor_size(), kept.factor_size()), (r.min(D), r));
+        out.push((name, Box::new(family), matrices.clone()));
+        out.push((name, Box::new(kept), matrices));
     }
     let diagonals = Array2::from_shape_fn((N, D), |(p, i)| 0.1 + (p + 2 * i) as f64);
     let matrices = diagonals.outer_iter().map(|h| Array2::from_diag(&h));

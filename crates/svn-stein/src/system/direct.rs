@@ -9,6 +9,7 @@
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 
+use super::choice::{DIRECT_WORK, REPULSION_LIMIT};
 use super::coupled::Coupled;
 use super::inverse::Inverse;
 use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, assembled, block, krylov};
@@ -46,7 +47,7 @@ pub(super) fn solve(
     if system.is_denser() {
         return dense(system, rhs, scratch, out);
     }
-    if rank(system.coupling, system.shape().0) <= super::REPULSION_LIMIT {
+    if rank(system.coupling, system.shape().0) <= REPULSION_LIMIT {
         // Refinement needs no positive definiteness, so that it serves `exact` as well.
         let inverse = Coupled::new(system, factor(system.coupling, system.kernel.slope))?;
         let route = SolveRoute::Decoupled;
@@ -81,9 +82,9 @@ pub(super) fn preconditioned(
 ) -> Result<SolveInfo, SteinError> {
     let n = system.shape().0;
     let coupling = system.coupling;
-    let decoupled = !system.is_block_diagonal() && system.decoupled_work() <= super::DIRECT_WORK;
+    let decoupled = !system.is_block_diagonal() && system.decoupled_work() <= DIRECT_WORK;
     let inverse: Box<dyn Inverse + '_> = if decoupled {
-        let worthwhile = coupling.is_psd() && rank(coupling, n) <= super::REPULSION_LIMIT;
+        let worthwhile = coupling.is_psd() && rank(coupling, n) <= REPULSION_LIMIT;
         let repulsion = factor(coupling, system.kernel.slope).filter(|_| worthwhile);
         Box::new(Coupled::new(system, repulsion)?)
     } else {

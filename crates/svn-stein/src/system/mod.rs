@@ -21,6 +21,7 @@
 
 mod assembled;
 mod block;
+mod choice;
 mod coupled;
 mod decoupled;
 mod direct;
@@ -43,15 +44,6 @@ use crate::error::SteinError;
 use crate::gram::KernelView;
 use crate::repulsion::{Coupling, rank};
 use svn_linalg::dense::first_non_finite;
-
-/// Largest matrix the automatic choice factorises before it turns to an iterative solver.
-const DIRECT_LIMIT: usize = 4096;
-/// Largest `N d` at which the whole system is assembled: 32 MB.
-const DENSE_LIMIT: usize = 2048;
-/// Multiplications of a direct solve from which on an iteration is tried instead: a second or so.
-const DIRECT_WORK: f64 = 4e9;
-/// Largest repulsion rank the automatic choice factorises.
-const REPULSION_LIMIT: usize = 1024;
 
 const SINGULAR_KERNEL: &str =
     "the kernel matrix is singular: particles coincide and the setting `ridge` is zero";
@@ -316,67 +308,6 @@ impl<'a> SvnSystem<'a> {
             Some(_) => Err(self.singular(info.size, "the solution is not finite")),
             None => Ok(info),
         }
-    }
-
-    /// What [`Solver::Auto`] stands for here.
-    fn choose(&self, solver: Solver) -> Solver {
-        if solver != Solver::Auto {
-            return solver;
-        }
-        let (n, d) = self.shape();
-        let block = self.is_block_diagonal();
-        let size = match self.curvature.low_rank() {
-            Some(low) if block && !self.is_decoupled() => d.min(n * low.rows.count()),
-            _ => self.curvature.factor_size(),
-        };
-        let (tolerance, max_iterations) = (1e-6, 200);
-        if size > DIRECT_LIMIT || self.is_costly_to_factor(2 * max_iterations) {
-            // The factors themselves are what is too dear.
-            return if self.coupling.is_psd() {
-                Solver::Cg {
-                    tolerance,
-                    max_iterations,
-                }
-            } else {
-                Solver::Minres {
-                    tolerance,
-                    max_iterations,
-                }
-            };
-        }
-        let direct =
-            self.decoupled_work() <= DIRECT_WORK && rank(self.coupling, n) <= REPULSION_LIMIT;
-        if block || direct || self.is_denser() {
-            Solver::Direct
-        } else {
-            Solver::Preconditioned {
-                tolerance,
-                max_iterations,
-            }
-        }
-    }
-
-    /// Whether factors of rows take more than so many products with them.
-    fn is_costly_to_factor(&self, products: usize) -> bool {
-        let low = self.curvature.low_rank();
-        low.is_some_and(|low| {
-            low.factor_work() > products as f64 * 2.0 * (low.rows.count() * low.rows.dim()) as f64
-        })
-    }
-
-    /// Multiplications of the decoupled route that grow with the particles: the small matrix of the repulsion.
-    fn decoupled_work(&self) -> f64 {
-        let n = self.shape().0 as f64;
-        let r = rank(self.coupling, self.shape().0) as f64;
-        n * r * n * (n + r) + r.powi(3) / 6.0
-    }
-
-    /// Whether the whole `N d × N d` matrix takes less than the decoupled route: many particles of few coordinates.
-    fn is_denser(&self) -> bool {
-        let (n, d) = self.shape();
-        let size = (n * d) as f64;
-        let work = (n as f64).powi(3) * (d * d) as f64 + size.powi(3) / 6.0;
-        !self.is_block_diagonal() && n * d <= DENSE_LIMIT && work < self.decoupled_work()
     }
 }
 
