@@ -42,7 +42,7 @@ use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
 use crate::curvature::validate;
 use crate::error::SteinError;
 use crate::gram::KernelView;
-use crate::repulsion::{Coupling, rank};
+use crate::repulsion::Coupling;
 use svn_linalg::dense::first_non_finite;
 
 const SINGULAR_KERNEL: &str =
