@@ -10,29 +10,29 @@ use svn_bench::data::{LoadOptions, Manifest, SearchPath, Task, load as load_tabl
 use svn_bench::experiment::uci::{
     Finished, Group, JobLabel, Observer, Plan, Prepared, Silent, UciOptions, run,
 };
-use svn_bench::experiment::{EpochProgress, Method, TrainSettings};
+use svn_bench::experiment::{EpochProgress, Method, Recipe};
 use svn_bench::record::{Configuration, Record, RecordStore};
+use svn_models::stein::Bandwidth;
 
 fn options(datasets: &[&str]) -> UciOptions {
     UciOptions {
         datasets: datasets.iter().map(|name| (*name).to_owned()).collect(),
         methods: vec![Method::Svn, Method::Ensemble],
-        settings: TrainSettings {
+        settings: Recipe {
             epochs: Some(3),
             particles: Some(3),
-            ..TrainSettings::default()
+            ..Recipe::default()
         },
         jobs: 1,
         ..UciOptions::default()
     }
 }
 
-fn plan(options: &UciOptions, runner: &Ridge) -> Plan {
+fn plan(options: &UciOptions) -> Plan {
     Plan::new(
         options,
         &Manifest::embedded().unwrap(),
         &SearchPath::standard(None),
-        runner,
     )
     .unwrap()
 }
@@ -44,14 +44,7 @@ fn run_in(
     observer: &dyn Observer,
 ) -> Finished {
     let mut store = RecordStore::open(folder).unwrap();
-    run(
-        &plan(options, runner),
-        options.jobs,
-        runner,
-        &mut store,
-        observer,
-    )
-    .unwrap()
+    run(&plan(options), options.jobs, runner, &mut store, observer).unwrap()
 }
 
 /// The file without its timings, which come last in a line.
@@ -174,7 +167,7 @@ fn a_rerun_skips_what_is_done_and_other_settings_are_other_runs() {
     assert_eq!(run_in(folder.path(), &slower, &runner, &Silent).ran, 10);
     // The default said aloud is the same run: resolved settings count.
     let mut explicit = options.clone();
-    explicit.settings.lr = Some(0.01);
+    explicit.settings.bandwidth = Some(Bandwidth::Median);
     assert_eq!(
         run_in(folder.path(), &explicit, &runner, &Silent).skipped,
         10
@@ -258,10 +251,10 @@ fn a_failed_fold_and_a_panic_lose_no_others_and_are_tried_again() {
 #[test]
 fn methods_share_random_streams_and_folds_do_not() {
     let options = options(&["autompg"]);
-    let plan = plan(&options, &Ridge::default());
+    let plan = plan(&options);
     let draw = |method, fold| {
         let job = plan.datasets[0]
-            .job(fold, method, &TrainSettings::default(), 0)
+            .job(fold, method, &Recipe::default(), 0)
             .unwrap();
         rand::Rng::next_u64(&mut job.stream("init"))
     };
@@ -271,9 +264,9 @@ fn methods_share_random_streams_and_folds_do_not() {
 
 #[test]
 fn jobs_are_scaled_by_their_training_rows() {
-    let plan = plan(&options(&["autompg"]), &Ridge::default());
+    let plan = plan(&options(&["autompg"]));
     let (job, test) = plan.datasets[0]
-        .job_and_test(2, Method::Svn, &TrainSettings::default(), 0)
+        .job_and_test(2, Method::Svn, &Recipe::default(), 0)
         .unwrap();
     for column in job.train.x.columns() {
         let n = column.len() as f64;

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use svn_bench::data::{Dataset, LoadOptions, Manifest, SearchPath, Task, load, load_named};
 use svn_bench::experiment::uci::{Prepared, UciOptions, train};
-use svn_bench::experiment::{
-    Binary, FoldOutcome, FoldRunner, Hessian, Method, Noise, Predictive, TrainSettings, Validated,
-};
+use svn_bench::experiment::{FoldOutcome, FoldRunner, Method, Recipe, Validated};
+use svn_models::posterior::CurvatureFamily;
+use svn_models::recipe::{Binary, Noise, Predictive};
 
 fn named(name: &str) -> Dataset {
     let manifest = Manifest::embedded().unwrap();
@@ -22,13 +22,13 @@ fn mirrored(name: &str) -> Option<Dataset> {
     Some(load_named(name, &manifest, &path).unwrap())
 }
 
-fn small() -> TrainSettings {
-    TrainSettings {
+fn small() -> Recipe {
+    Recipe {
         epochs: Some(3),
         particles: Some(3),
         hidden: Some(vec![8]),
         batch_size: Some(32),
-        ..TrainSettings::default()
+        ..Recipe::default()
     }
 }
 
@@ -45,12 +45,12 @@ impl Case {
         }
     }
 
-    fn resolve(&self, method: Method, settings: &TrainSettings) -> TrainSettings {
+    fn resolve(&self, method: Method, settings: &Recipe) -> Recipe {
         let summary = &self.prepared.summary;
-        self.runner.resolve(summary, method, settings).unwrap()
+        summary.resolve(method, settings).unwrap()
     }
 
-    fn run(&self, method: Method, settings: &TrainSettings, fold: usize) -> FoldOutcome {
+    fn run(&self, method: Method, settings: &Recipe, fold: usize) -> FoldOutcome {
         let settings = self.resolve(method, settings);
         let (job, test) = self
             .prepared
@@ -59,7 +59,7 @@ impl Case {
         self.runner.run(&job, &test, &|_| ()).unwrap()
     }
 
-    fn validate(&self, method: Method, settings: &TrainSettings) -> Validated {
+    fn validate(&self, method: Method, settings: &Recipe) -> Validated {
         let settings = self.resolve(method, settings);
         let job = self.prepared.job(0, method, &settings, 0).unwrap();
         self.runner.validate(&job, &|_| ()).unwrap()
@@ -80,18 +80,18 @@ fn every_method_and_curvature_trains_on_numbers_and_classes() {
             Task::Classification => "nll_logit",
         };
         for method in Method::ALL {
-            let hessians: &[Option<Hessian>] = if method.is_newton() {
+            let hessians: &[Option<CurvatureFamily>] = if method.is_newton() {
                 &[
-                    Some(Hessian::Full),
-                    Some(Hessian::Diag),
-                    Some(Hessian::Kfac),
-                    Some(Hessian::Ekfac),
+                    Some(CurvatureFamily::Full),
+                    Some(CurvatureFamily::Diag),
+                    Some(CurvatureFamily::Kfac),
+                    Some(CurvatureFamily::Ekfac),
                 ]
             } else {
                 &[None]
             };
             for &hessian in hessians {
-                let settings = TrainSettings { hessian, ..small() };
+                let settings = Recipe { hessian, ..small() };
                 let outcome = case.run(method, &settings, 0);
                 let name = format!("{} {method} {hessian:?}", case.prepared.summary.name);
                 assert_eq!(outcome.epochs, 3, "{name}");
@@ -129,7 +129,7 @@ fn choosing_settings_sees_the_best_epoch_of_the_benchmark() {
 fn laplace_variances_widen_what_is_predicted() {
     let case = Case::new(named("autompg"));
     for noise in [Noise::Homoscedastic, Noise::Heteroscedastic] {
-        let with = |predictive| TrainSettings {
+        let with = |predictive| Recipe {
             noise: Some(noise),
             predictive: Some(predictive),
             ..small()
@@ -173,7 +173,7 @@ fn laplace_variances_widen_what_is_predicted() {
 #[test]
 fn two_classes_go_by_one_logit_or_two() {
     let case = Case::new(named("breast"));
-    let settings = |binary| TrainSettings {
+    let settings = |binary| Recipe {
         binary,
         epochs: Some(5),
         ..small()
@@ -194,7 +194,7 @@ fn two_classes_go_by_one_logit_or_two() {
 fn class_probabilities_averaged_over_laplace_suit_the_validation_rows_no_worse() {
     let case = Case::new(named("breast"));
     for binary in [Binary::Bernoulli, Binary::Softmax] {
-        let settings = |predictive| TrainSettings {
+        let settings = |predictive| Recipe {
             binary: Some(binary),
             epochs: Some(5),
             predictive,
@@ -222,7 +222,7 @@ fn class_probabilities_averaged_over_laplace_suit_the_validation_rows_no_worse()
 fn temperature_helps_the_validation_rows_and_is_reported() {
     let case = Case::new(named("breast"));
     // One member: the class of a mixture may change with the temperature, that of a softmax does not.
-    let settings = |temperature| TrainSettings {
+    let settings = |temperature| Recipe {
         temperature,
         particles: Some(1),
         ..small()
@@ -254,7 +254,7 @@ fn a_fold_without_one_class_has_no_auroc_and_says_so() {
     let data = load(&file, &LoadOptions::new("rare", Task::Classification)).unwrap();
     assert_eq!(data.y.iter().filter(|y| **y == 2.0).count(), 3);
     let case = Case::new(data);
-    let settings = TrainSettings {
+    let settings = Recipe {
         batch_size: Some(16),
         ..small()
     };
@@ -289,7 +289,7 @@ fn a_target_that_is_constant_where_it_is_trained_is_said_with_set_and_fold() {
         .find(|&fold| prepared.folds[fold].test.contains(&11))
         .unwrap();
     let error = prepared
-        .job(fold, Method::Svn, &TrainSettings::default(), 0)
+        .job(fold, Method::Svn, &Recipe::default(), 0)
         .unwrap_err();
     assert!(error.is_input());
     assert_eq!(
@@ -313,7 +313,7 @@ fn sets_of_the_mirror_are_learned() {
         };
         let case = Case::new(data);
         for method in [Method::Ensemble, Method::Svn] {
-            let settings = TrainSettings {
+            let settings = Recipe {
                 epochs: Some(10),
                 ..small()
             };

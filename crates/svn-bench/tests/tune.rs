@@ -8,16 +8,17 @@ use support::Ridge;
 use svn_bench::data::{Manifest, SearchPath};
 use svn_bench::experiment::tune::{TrialStore, TuneOptions, Winner, candidates, rungs, tune};
 use svn_bench::experiment::uci::{Plan, Silent, TunedSource, UciOptions};
-use svn_bench::experiment::{Method, Noise, TrainSettings};
+use svn_bench::experiment::{Method, Recipe};
+use svn_models::recipe::Noise;
 
 fn options(jobs: usize) -> UciOptions {
     UciOptions {
         datasets: vec!["autompg".to_owned()],
         methods: vec![Method::Svn, Method::Ensemble],
-        settings: TrainSettings {
+        settings: Recipe {
             epochs: Some(6),
             particles: Some(2),
-            ..TrainSettings::default()
+            ..Recipe::default()
         },
         jobs,
         ..UciOptions::default()
@@ -27,7 +28,7 @@ fn options(jobs: usize) -> UciOptions {
 fn plan(options: &UciOptions) -> Plan {
     let manifest = Manifest::embedded().unwrap();
     let path = SearchPath::standard(None);
-    Plan::new(options, &manifest, &path, &Ridge::default()).unwrap()
+    Plan::new(options, &manifest, &path).unwrap()
 }
 
 fn tune_in(folder: &Path, plan: &Plan, jobs: usize, runner: &Ridge) -> Vec<Winner> {
@@ -128,16 +129,19 @@ fn what_the_test_rows_hold_changes_no_trial() {
 fn every_method_has_the_same_number_of_configurations_its_default_first() {
     let plan = plan(&options(1));
     let summary = &plan.datasets[0].summary;
-    let given = TrainSettings {
+    let given = Recipe {
         noise: Some(Noise::Homoscedastic),
-        ..TrainSettings::default()
+        ..Recipe::default()
     };
     for method in Method::ALL {
-        let sample =
-            |seed| candidates(&Ridge::default(), summary, method, &given, 30, seed).unwrap();
+        let sample = |seed| candidates(summary, method, &given, 30, seed).unwrap();
         let found = sample(0);
         assert_eq!(found.len(), 30);
-        assert_eq!(found[0].lr, Some(0.01), "the runner's default");
+        assert_eq!(
+            found[0],
+            summary.resolve(method, &given).unwrap(),
+            "the default"
+        );
         for (index, settings) in found.iter().enumerate() {
             settings.validate().unwrap();
             assert_eq!(settings.noise, Some(Noise::Homoscedastic), "given");
@@ -189,10 +193,11 @@ fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
         let mut groups = plan.groups.iter();
         let group = groups.find(|group| group.configuration.method == method);
         let settings = &group.unwrap().configuration.settings;
-        (settings.lr, settings.batch_size, settings.epochs)
+        let lr = settings.newton_lr.or(settings.lr);
+        (lr, settings.batch_size, settings.epochs)
     };
     assert_eq!(settings(Method::Svn), (Some(0.5), Some(32), Some(6)));
-    assert_eq!(settings(Method::Ensemble), (Some(0.01), Some(32), Some(6)));
+    assert_eq!(settings(Method::Ensemble), (Some(0.03), Some(32), Some(6)));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The layers a network is made of, and the shape each gives per sample.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::shape::saturating_product;
@@ -126,6 +128,12 @@ pub enum Activation {
     Sigmoid,
     /// `z Φ(z)` with the exact normal distribution function.
     Gelu,
+}
+
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// Settings of [`Layer::Conv2d`]; `[vertical, horizontal]` wherever there are two.

@@ -9,6 +9,7 @@
 //! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise, Bernoulli, softmax
 //! - [`posterior`]: minibatches, full, diagonal or Kronecker-factored curvature of the last batches, score and curvature of the same energy
 //! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows
+//! - [`recipe`]: the list of training settings, their defaults for each method and problem, and the settings of a fit from them
 //! - [`ensemble`]: predictions and their moments
 
 #![deny(missing_docs)]
@@ -20,11 +21,13 @@ pub mod fit;
 pub mod likelihood;
 pub mod network;
 pub mod posterior;
+pub mod recipe;
 mod rows;
 
 pub use ensemble::{ClassPrediction, Ensemble, Prediction};
 pub use error::ModelError;
 pub use likelihood::Likelihood;
+pub use recipe::Recipe;
 pub use rows::Rows;
 pub use svn_curvature::{Backend, BackendKind, Device, Precision, set_torch_threads};
 

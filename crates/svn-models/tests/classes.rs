@@ -421,7 +421,7 @@ fn settings_keep_their_form() {
     assert_eq!(
         json["curvature"],
         serde_json::json!({
-            "family": "kfac", "part": "last-layer", "root": {"sampled": 1},
+            "family": "kfac", "part": "last-layer", "root": "sampled",
             "accumulated_batches": 6, "every": 1, "refresh": 10,
         })
     );

@@ -12,14 +12,17 @@
 //!
 //! References: Liu & Wang (2016), arXiv 1608.04471; Detommaso et al. (2018), arXiv 1806.03085.
 
+use std::fmt;
+use std::str::FromStr;
+
 use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 
 use crate::error::SteinError;
 
-/// How the bandwidth is chosen at each step.
+/// How the bandwidth is chosen at each step; as text a number, `2d` or `median`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum Bandwidth {
     /// A constant `h > 0`, in units of the squared metric distance.
@@ -28,6 +31,45 @@ pub enum Bandwidth {
     Dimension,
     /// `h = median / ln(N + 1)` of the squared metric distances.
     Median,
+}
+
+impl fmt::Display for Bandwidth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(value) => write!(f, "{value}"),
+            Self::Dimension => f.write_str("2d"),
+            Self::Median => f.write_str("median"),
+        }
+    }
+}
+
+impl From<Bandwidth> for String {
+    fn from(bandwidth: Bandwidth) -> Self {
+        bandwidth.to_string()
+    }
+}
+
+impl FromStr for Bandwidth {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "2d" => Ok(Self::Dimension),
+            "median" => Ok(Self::Median),
+            number => match number.parse().map(Self::Fixed) {
+                Ok(bandwidth) if bandwidth.validate().is_ok() => Ok(bandwidth),
+                _ => Err("expected median, 2d or a positive number".to_owned()),
+            },
+        }
+    }
+}
+
+impl TryFrom<String> for Bandwidth {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
 }
 
 impl Bandwidth {

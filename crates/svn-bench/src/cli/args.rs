@@ -4,14 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use super::value::{folds, non_negative, positive, positive_count};
-use svn_models::BackendKind;
-
+use super::training::{Training, Uci};
+use super::value::{folds, positive_count};
+use crate::experiment::Method;
 use crate::experiment::uci::{ProtocolName, TunedSource, UciOptions};
-use crate::experiment::{
-    Bandwidth, Binary, Coupling, Hessian, Kernel, KernelMetric, Method, Noise, Predictive,
-    Schedule, Solver, TrainSettings,
-};
 
 /// Stein variational Newton neural network ensembles.
 #[derive(Debug, Parser)]
@@ -74,7 +70,7 @@ pub(super) struct BenchUci {
     pub data: Option<PathBuf>,
 
     #[command(flatten)]
-    pub training: Training,
+    pub training: Training<Uci>,
 
     /// Settings instead of those built in: a file of one TOML table a method, or a folder of DATASET.toml
     #[arg(long, value_name = "PATH", conflicts_with = "untuned")]
@@ -110,138 +106,6 @@ pub(super) struct Tuning {
     pub tune_folds: Option<usize>,
 }
 
-/// Training; what is left out is tuned or the method's default.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Training (left out: tuned, or the method's default)")]
-pub(super) struct Training {
-    /// Passes over the training rows at most [default: 50]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    epochs: Option<usize>,
-
-    /// Step size: of Newton steps for svn, ll-svn and ssvn, else of Adam
-    #[arg(long, value_name = "RATE", value_parser = positive)]
-    lr: Option<f64>,
-
-    /// Rows of a batch
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    batch_size: Option<usize>,
-
-    /// Members of the ensemble [default: 5]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    particles: Option<usize>,
-
-    /// Units of the hidden layers, comma separated [default: 50,50]
-    #[arg(long, value_name = "UNITS", value_delimiter = ',', value_parser = positive_count)]
-    hidden: Option<Vec<usize>>,
-
-    /// Gaussian noise: homoscedastic or heteroscedastic
-    #[arg(long, value_name = "NAME")]
-    noise: Option<Noise>,
-
-    /// Least standard deviation of heteroscedastic noise, in those of the target [default: 0.001]
-    #[arg(long, value_name = "VALUE", value_parser = positive)]
-    noise_floor: Option<f64>,
-
-    /// Precision of the Gaussian prior
-    #[arg(long, value_name = "VALUE", value_parser = positive)]
-    prior_precision: Option<f64>,
-
-    /// Curvature: full, diag, kfac or ekfac
-    #[arg(long, value_name = "NAME")]
-    hessian: Option<Hessian>,
-
-    /// SVN Hessian: exact, gram, block-repulsion or block-diagonal
-    #[arg(long, value_name = "NAME")]
-    coupling: Option<Coupling>,
-
-    /// Kernel: rbf or imq
-    #[arg(long, value_name = "NAME")]
-    kernel: Option<Kernel>,
-
-    /// Metric of the kernel: identity or curvature
-    #[arg(long, value_name = "NAME")]
-    metric: Option<KernelMetric>,
-
-    /// Bandwidth of the kernel: median, 2d or a number
-    #[arg(long, value_name = "VALUE")]
-    bandwidth: Option<Bandwidth>,
-
-    /// Newton system: auto, direct or cg [default: auto]
-    #[arg(long, value_name = "NAME")]
-    solver: Option<Solver>,
-
-    /// Levenberg damping, on the scale of the sum over the data
-    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
-    damping: Option<f64>,
-
-    /// Predicted change of a step at most, nats per row; 0 is no limit
-    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
-    trust_region: Option<f64>,
-
-    /// Batches whose curvature is accumulated
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    ring: Option<usize>,
-
-    /// Rows of a batch that the curvature is taken from [default: all]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    curvature_rows: Option<usize>,
-
-    /// Step size over the run: cosine or constant
-    #[arg(long, value_name = "NAME")]
-    schedule: Option<Schedule>,
-
-    /// Average weights over this share of the steps so far [default: no average]
-    #[arg(long, value_name = "SHARE")]
-    averaging: Option<f64>,
-
-    /// Two classes: bernoulli or softmax
-    #[arg(long, value_name = "NAME")]
-    binary: Option<Binary>,
-
-    /// Predictive density: moments, laplace or, for regression, epistemic
-    #[arg(long, value_name = "NAME")]
-    predictive: Option<Predictive>,
-
-    /// Divide logits by a temperature fitted on the validation rows; reported as such
-    #[arg(long)]
-    temperature: bool,
-
-    /// Who evaluates the network: native (plain Rust), torch (libtorch) or auto [default: auto, which is native here]
-    #[arg(long, value_name = "NAME")]
-    backend: Option<BackendKind>,
-}
-
-impl Training {
-    fn settings(&self) -> TrainSettings {
-        TrainSettings {
-            epochs: self.epochs,
-            lr: self.lr,
-            batch_size: self.batch_size,
-            particles: self.particles,
-            hidden: self.hidden.clone(),
-            noise: self.noise,
-            noise_floor: self.noise_floor,
-            prior_precision: self.prior_precision,
-            hessian: self.hessian,
-            coupling: self.coupling,
-            kernel: self.kernel,
-            metric: self.metric,
-            bandwidth: self.bandwidth,
-            solver: self.solver,
-            damping: self.damping,
-            trust_region: self.trust_region,
-            ring: self.ring,
-            curvature_rows: self.curvature_rows,
-            schedule: self.schedule,
-            averaging: self.averaging,
-            binary: self.binary,
-            predictive: self.predictive,
-            temperature: self.temperature.then_some(true),
-            backend: self.backend,
-        }
-    }
-}
-
 impl BenchUci {
     fn tuned(&self) -> TunedSource {
         match &self.settings {
@@ -269,7 +133,7 @@ impl BenchUci {
             protocol: self.protocol,
             folds: self.folds,
             seed: self.seed,
-            settings: self.training.settings(),
+            settings: self.training.recipe.clone(),
             tuned: self.tuned(),
             jobs: self.jobs.unwrap_or_else(cores),
         }

@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &BenchUci, runner: RunnerFactory<'_>) -> Outcome {
     }
     let runner = runner(options.jobs)?;
     let path = SearchPath::standard(arguments.data.as_deref());
-    let plan = Plan::new(&options, &manifest, &path, runner.as_ref())?;
+    let plan = Plan::new(&options, &manifest, &path)?;
     if arguments.tuning.tune {
         return tune::run(arguments, &plan, &options, runner.as_ref());
     }

@@ -7,6 +7,7 @@ mod doctor;
 pub(crate) mod print;
 mod progress;
 mod table;
+mod training;
 mod tune;
 mod value;
 mod vision_args;

@@ -5,13 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use svn_models::Device;
 
-use super::value::{non_negative, positive, positive_count};
-use crate::experiment::vision::{
-    Activation, ImageSplit, LOW_DATA, LlMode, Root, VisionOptions, VisionSettings,
-};
-use crate::experiment::{
-    Bandwidth, Coupling, Hessian, Kernel, KernelMetric, Method, Schedule, Solver, TrainSettings,
-};
+use super::training::{Training, Vision};
+use super::value::positive_count;
+use crate::experiment::Method;
+use crate::experiment::vision::{ImageSplit, LOW_DATA, VisionOptions};
 
 #[derive(Debug, Args)]
 #[command(
@@ -80,105 +77,11 @@ pub(super) struct BenchVision {
     pub data: Option<PathBuf>,
 
     #[command(flatten)]
-    pub training: VisionTraining,
+    pub training: Training<Vision>,
 
     /// No progress, only warnings and the table
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// Training; what is left out is the method's default.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Training (left out: the method's default)")]
-pub(super) struct VisionTraining {
-    /// Passes over the training images at most [default: 20; 50 below 4000 training images]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    epochs: Option<usize>,
-
-    /// Stop after so many epochs without a better validation NLL; 0 never [default: 0]
-    #[arg(long, value_name = "N")]
-    patience: Option<usize>,
-
-    /// Step size of first-order steps (Adam; of ll-svn, for all but the last layer) [default: 0.004 sigmoid, 0.001
-    /// otherwise]; of svn and ssvn, that of Newton steps unless --newton-lr is given
-    #[arg(long, value_name = "RATE", value_parser = positive)]
-    lr: Option<f64>,
-
-    /// Step size of Newton steps [default: 0.3; of svn and ssvn --lr]
-    #[arg(long, value_name = "RATE", value_parser = positive)]
-    newton_lr: Option<f64>,
-
-    /// Images of a batch [default: 128; 32 below 4000 training images]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    batch_size: Option<usize>,
-
-    /// Members of the ensemble [default: 5]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    particles: Option<usize>,
-
-    /// Activation of LeNet: sigmoid, relu or tanh [default: sigmoid]
-    #[arg(long, value_name = "NAME")]
-    activation: Option<Activation>,
-
-    /// Precision of the Gaussian prior [default: 1]
-    #[arg(long, value_name = "VALUE", value_parser = positive)]
-    prior_precision: Option<f64>,
-
-    /// Curvature: full (for ll-svn), diag, kfac or ekfac [default: diag for svn, kfac for ll-svn]
-    #[arg(long, value_name = "NAME")]
-    hessian: Option<Hessian>,
-
-    /// LL-SVN: joint, or pretrained by first-order steps before Newton steps on the last layer alone [default: joint]
-    #[arg(long, value_name = "NAME")]
-    ll_mode: Option<LlMode>,
-
-    /// Root of the curvature in the outputs: sampled or exact [default: sampled, exact for full]
-    #[arg(long, value_name = "NAME")]
-    root: Option<Root>,
-
-    /// SVN Hessian: exact, gram, block-repulsion or block-diagonal [default: block-diagonal]
-    #[arg(long, value_name = "NAME")]
-    coupling: Option<Coupling>,
-
-    /// Kernel: rbf or imq [default: rbf]
-    #[arg(long, value_name = "NAME")]
-    kernel: Option<Kernel>,
-
-    /// Metric of the kernel: identity or curvature [default: curvature for svn]
-    #[arg(long, value_name = "NAME")]
-    metric: Option<KernelMetric>,
-
-    /// Bandwidth of the kernel: median, 2d or a number [default: median]
-    #[arg(long, value_name = "VALUE")]
-    bandwidth: Option<Bandwidth>,
-
-    /// Newton system: auto, direct or cg [default: auto]
-    #[arg(long, value_name = "NAME")]
-    solver: Option<Solver>,
-
-    /// Levenberg damping, on the scale of the sum over the data [default: 10]
-    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
-    damping: Option<f64>,
-
-    /// Predicted change of a step at most, nats per image; 0 is no limit [default: 0.01]
-    #[arg(long, value_name = "VALUE", value_parser = non_negative)]
-    trust_region: Option<f64>,
-
-    /// Batches over which curvature is averaged [default: 10]
-    #[arg(long, value_name = "N", value_parser = positive_count)]
-    ring: Option<usize>,
-
-    /// Step size over the run: cosine or constant [default: cosine]
-    #[arg(long, value_name = "NAME")]
-    schedule: Option<Schedule>,
-
-    /// Average weights over this share of the steps so far [default: no average]
-    #[arg(long, value_name = "SHARE")]
-    averaging: Option<f64>,
-
-    /// Divide logits by a temperature fitted on the validation images; reported as such
-    #[arg(long)]
-    temperature: bool,
 }
 
 /// What is run where no method is named.
@@ -193,7 +96,6 @@ const METHODS: [Method; 5] = [
 impl BenchVision {
     /// What to run, with this number of worker threads unless the arguments say otherwise.
     pub(super) fn options(&self, jobs: usize) -> VisionOptions {
-        let training = &self.training;
         VisionOptions {
             datasets: distinct(&self.datasets),
             methods: match self.methods.as_slice() {
@@ -215,33 +117,7 @@ impl BenchVision {
             foreign: !self.no_ood,
             first_seed: self.seed,
             seeds: self.seeds,
-            settings: TrainSettings {
-                epochs: training.epochs,
-                lr: training.lr,
-                batch_size: training.batch_size,
-                particles: training.particles,
-                prior_precision: training.prior_precision,
-                hessian: training.hessian,
-                coupling: training.coupling,
-                kernel: training.kernel,
-                metric: training.metric,
-                bandwidth: training.bandwidth,
-                solver: training.solver,
-                damping: training.damping,
-                trust_region: training.trust_region,
-                ring: training.ring,
-                schedule: training.schedule,
-                averaging: training.averaging,
-                temperature: training.temperature.then_some(true),
-                ..TrainSettings::default()
-            },
-            vision: VisionSettings {
-                activation: training.activation,
-                newton_lr: training.newton_lr,
-                ll_mode: training.ll_mode,
-                root: training.root,
-                patience: training.patience,
-            },
+            settings: self.training.recipe.clone(),
             folder: self.data.clone(),
             jobs: self.jobs.unwrap_or(jobs),
         }

@@ -6,9 +6,12 @@ use crate::report::ReportError;
 use crate::scale::ScaleError;
 use crate::split::SplitError;
 
+use svn_models::ModelError;
+
+use super::Method;
 use super::uci::TunedError;
 
-/// A setting outside its range.
+/// An option outside its range.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("--{option} {value}: expected {expected}")]
 pub struct SettingsError {
@@ -18,6 +21,19 @@ pub struct SettingsError {
     pub value: String,
     /// The range.
     pub expected: String,
+}
+
+/// An option whose value is out of its range.
+pub(crate) fn out_of_range(
+    option: &'static str,
+    value: impl std::fmt::Display,
+    expected: &str,
+) -> SettingsError {
+    SettingsError {
+        option,
+        value: value.to_string(),
+        expected: expected.to_owned(),
+    }
 }
 
 /// Why a [`FoldRunner`](super::FoldRunner) gave up.
@@ -57,9 +73,19 @@ pub enum ExperimentError {
         /// What is wrong.
         source: ScaleError,
     },
-    /// A setting is out of its range.
+    /// An option is out of its range.
     #[error(transparent)]
-    Settings(#[from] SettingsError),
+    Option(#[from] SettingsError),
+    /// Training settings do not go together, or with the data.
+    #[error("{dataset}, {method}: {source}")]
+    Recipe {
+        /// Name of the data set.
+        dataset: String,
+        /// How the particles move.
+        method: Method,
+        /// What is wrong.
+        source: ModelError,
+    },
     /// Tuned settings could not be used.
     #[error(transparent)]
     Tuned(#[from] TunedError),
@@ -87,7 +113,8 @@ impl ExperimentError {
             Self::Data(_)
             | Self::Split { .. }
             | Self::Scale { .. }
-            | Self::Settings(_)
+            | Self::Option(_)
+            | Self::Recipe { .. }
             | Self::Tuned(_)
             | Self::Arguments(_) => true,
             Self::Run(error) => matches!(error, RunError::Unsupported(_)),

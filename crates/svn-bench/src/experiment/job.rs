@@ -6,7 +6,9 @@ use ndarray::{Array1, Array2};
 use rand::rngs::ChaCha20Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Method, RunError, TrainSettings};
+use svn_models::recipe::{NetworkKind, Problem};
+
+use super::{ExperimentError, Method, Recipe, RunError};
 use crate::data::Task;
 use crate::metrics::Metrics;
 use crate::scale::TargetScaler;
@@ -29,25 +31,30 @@ pub struct DatasetSummary {
     pub train_rows: usize,
 }
 
-/// How many training rows there are, in the steps that defaults and tuning grids know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Size {
-    /// Up to 4000.
-    Small,
-    /// Up to 16 000.
-    Medium,
-    /// More.
-    Large,
-}
-
 impl DatasetSummary {
-    /// The size of the smallest training part.
-    pub fn size(&self) -> Size {
-        match self.train_rows {
-            ..=4000 => Size::Small,
-            4001..=16_000 => Size::Medium,
-            _ => Size::Large,
+    /// What settings are resolved for.
+    pub fn problem(&self) -> Problem {
+        Problem {
+            network: NetworkKind::Mlp,
+            rows: self.train_rows,
+            features: self.features,
+            classes: (self.task == Task::Classification).then_some(self.classes),
         }
+    }
+
+    /// Settings of a method with everything filled in that it uses.
+    ///
+    /// # Errors
+    /// [`ExperimentError::Recipe`].
+    pub fn resolve(&self, method: Method, given: &Recipe) -> Result<Recipe, ExperimentError> {
+        let resolved = given.resolve(method, &self.problem());
+        resolved
+            .map(|resolved| resolved.recipe)
+            .map_err(|source| ExperimentError::Recipe {
+                dataset: self.name.clone(),
+                method,
+                source,
+            })
     }
 }
 
@@ -83,7 +90,7 @@ pub struct FoldJob {
     /// How the particles move.
     pub method: Method,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
     /// Index of the fold.
     pub fold: usize,
     /// The user's seed; see [`FoldJob::stream`].
@@ -163,17 +170,6 @@ pub struct Validated {
 
 /// Trains and measures one fold. Called from several threads at once, one job a thread.
 pub trait FoldRunner: Sync {
-    /// Fill in every default, so that the record holds what was used. Called once per data set and method.
-    ///
-    /// # Errors
-    /// [`RunError::Unsupported`] if the settings do not go together.
-    fn resolve(
-        &self,
-        dataset: &DatasetSummary,
-        method: Method,
-        settings: &TrainSettings,
-    ) -> Result<TrainSettings, RunError>;
-
     /// Train, restore the best epoch, measure on `test`. The result depends on job and test rows alone (timings
     /// aside), not on what else runs.
     ///

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::data::Task;
-use crate::experiment::{EpochPoint, FoldOutcome, Method, TrainSettings};
+use crate::experiment::{EpochPoint, FoldOutcome, Method, Recipe};
 use crate::split::Protocol;
 
 /// Version of the format of records and summaries.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything but the fold that a result depends on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,7 +28,7 @@ pub struct Configuration {
     /// The user's seed.
     pub seed: u64,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
 }
 
 impl Configuration {
@@ -120,7 +120,7 @@ pub struct Record {
     /// Rows of its parts.
     pub rows: PartSizes,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
     /// Epochs run.
     pub epochs: usize,
     /// The epoch that was restored.
@@ -139,6 +139,19 @@ pub struct Record {
 }
 
 impl Record {
+    /// What it is a record of.
+    pub fn configuration(&self) -> Configuration {
+        Configuration {
+            dataset: self.dataset.clone(),
+            task: self.task,
+            data_sha256: self.data_sha256.clone(),
+            method: self.method,
+            protocol: self.protocol,
+            seed: self.seed,
+            settings: self.settings.clone(),
+        }
+    }
+
     /// From what a runner gave.
     pub fn new(
         configuration: &Configuration,
@@ -183,9 +196,9 @@ mod tests {
             method: Method::Svn,
             protocol: Protocol::Paper { folds: 5 },
             seed: 0,
-            settings: TrainSettings {
+            settings: Recipe {
                 lr: Some(0.1),
-                ..TrainSettings::default()
+                ..Recipe::default()
             },
         }
     }
@@ -193,9 +206,9 @@ mod tests {
     #[test]
     fn every_field_changes_the_hash() {
         let plain = configuration();
-        let settings = |lr| TrainSettings {
+        let settings = |lr| Recipe {
             lr: Some(lr),
-            ..TrainSettings::default()
+            ..Recipe::default()
         };
         let others = [
             Configuration {
@@ -227,7 +240,7 @@ mod tests {
                 ..plain.clone()
             },
             Configuration {
-                settings: TrainSettings {
+                settings: Recipe {
                     ring: Some(2),
                     ..settings(0.1)
                 },

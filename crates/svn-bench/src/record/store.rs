@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Record, RecordError, SCHEMA};
 use crate::experiment::Method;
@@ -30,6 +31,12 @@ pub trait Entry: Serialize + DeserializeOwned {
 
     /// Index of the fold.
     fn fold(&self) -> usize;
+
+    /// Bring the object of a line of the schema before this one to what it would be now, settings apart.
+    fn upgrade(_line: &mut Value) {}
+
+    /// Compute the hash anew, after an upgrade.
+    fn rehash(&mut self);
 }
 
 impl Entry for Record {
@@ -53,6 +60,10 @@ impl Entry for Record {
 
     fn fold(&self) -> usize {
         self.fold
+    }
+
+    fn rehash(&mut self) {
+        self.config = self.configuration().hash();
     }
 }
 
@@ -205,7 +216,7 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<(Vec<E>, usize), RecordE
     let mut good = 0;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
-            match serde_json::from_slice::<E>(line) {
+            match read::<E>(line) {
                 Ok(entry) if entry.schema() == SCHEMA => entries.push(entry),
                 Ok(entry) => return Err(schema(path, index + 1, u64::from(entry.schema()))),
                 Err(_) if !line.ends_with(b"\n") => break,
@@ -215,6 +226,54 @@ fn parse<E: Entry>(path: &Path, bytes: &[u8]) -> Result<(Vec<E>, usize), RecordE
         good += line.len();
     }
     Ok((entries, good))
+}
+
+/// An entry, of the schema before this one as well.
+fn read<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
+    match serde_json::from_slice::<SchemaOnly>(line) {
+        Ok(found) if found.schema == 1 => {
+            let mut value = serde_json::from_slice(line)?;
+            E::upgrade(&mut value);
+            upgrade_settings(&mut value);
+            let mut entry: E = serde_json::from_value(value)?;
+            entry.rehash();
+            Ok(entry)
+        }
+        _ => serde_json::from_slice(line),
+    }
+}
+
+/// Schema 1 had settings that were not used as null, and one step size for all steps of a perceptron, whose activation and
+/// root it did not name.
+fn upgrade_settings(line: &mut Value) {
+    line["schema"] = SCHEMA.into();
+    let nested = line.get("configuration").is_some();
+    let parts = if nested {
+        &mut line["configuration"]
+    } else {
+        line
+    };
+    let method: Option<Method> = serde_json::from_value(parts["method"].clone()).ok();
+    let Some(settings) = parts["settings"].as_object_mut() else {
+        return;
+    };
+    settings.retain(|_, value| !value.is_null());
+    if nested {
+        return;
+    }
+    settings.insert("activation".to_owned(), "relu".into());
+    if settings.contains_key("hessian") {
+        settings.insert("root".to_owned(), "exact".into());
+    }
+    if method.is_some_and(Method::is_newton)
+        && let Some(lr) = settings.remove("lr")
+    {
+        settings.insert("newton_lr".to_owned(), lr);
+    }
+    if method == Some(Method::LlSvn) {
+        settings.insert("lr".to_owned(), 0.03.into());
+        settings.insert("ll_mode".to_owned(), "joint".into());
+    }
 }
 
 fn bad_line(path: &Path, number: usize, line: &[u8], error: &serde_json::Error) -> RecordError {

@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::data::Task;
-use crate::experiment::{FoldOutcome, Method, TrainSettings};
+use crate::experiment::{FoldOutcome, Method, Recipe};
 use crate::record::{Configuration, PartSizes};
 use crate::split::Protocol;
+use svn_models::recipe::{NetworkKind, Problem};
 
 fn record(method: Method, fold: usize) -> Record {
     let configuration = Configuration {
@@ -14,7 +15,7 @@ fn record(method: Method, fold: usize) -> Record {
         method,
         protocol: Protocol::Paper { folds: 5 },
         seed: 0,
-        settings: TrainSettings::default(),
+        settings: Recipe::default(),
     };
     let mut outcome = FoldOutcome::default();
     outcome
@@ -123,21 +124,21 @@ fn files_that_are_no_records() {
     assert_eq!(
         message(&format!(
             "{good}\n{}\n",
-            good.replace("\"schema\":1", "\"schema\":9")
+            good.replace("\"schema\":2", "\"schema\":9")
                 .replace("fold", "part")
         )),
         format!(
-            "{path_text}, line 2: schema 9, this program writes schema 1; choose another --out"
+            "{path_text}, line 2: schema 9, this program writes schema 2; choose another --out"
         )
     );
     assert!(
         message(&format!(
             "{}\n",
-            good.replace("\"schema\":1", "\"schema\":2")
+            good.replace("\"schema\":2", "\"schema\":3")
         ))
-        .contains("line 1: schema 2")
+        .contains("line 1: schema 3")
     );
-    let text = message(&format!("{good}\n{{\"schema\":1}}\n{good}\n"));
+    let text = message(&format!("{good}\n{{\"schema\":2}}\n{good}\n"));
     assert!(
         text.starts_with(&format!(
             "{path_text}, line 2: not a record (missing field `config`"
@@ -145,4 +146,41 @@ fn files_that_are_no_records() {
         "{text}"
     );
     assert!(message("hello\n").contains("line 1: not a record"));
+}
+
+/// A line as programs wrote it when settings that were not used were null and there was one step size.
+#[test]
+fn a_record_of_schema_1_is_that_of_the_same_run_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut now = record(Method::LlSvn, 0);
+    now.settings = Recipe::default()
+        .resolve(Method::LlSvn, &problem())
+        .unwrap()
+        .recipe;
+    now.config = now.configuration().hash();
+    let mut old = serde_json::to_value(&now).unwrap();
+    old["schema"] = 1.into();
+    old["config"] = "0123456789abcdef".into();
+    let settings = old["settings"].as_object_mut().unwrap();
+    for name in ["activation", "root", "newton_lr", "ll_mode"] {
+        settings.remove(name);
+    }
+    settings.insert("lr".into(), 1.0.into());
+    settings.insert("solver".into(), "auto".into());
+    settings.insert("binary".into(), serde_json::Value::Null);
+    std::fs::write(folder.path().join("records.jsonl"), format!("{old}\n")).unwrap();
+    let mut store = RecordStore::open(folder.path()).unwrap();
+    assert_eq!(store.entries(), [now.clone()]);
+    assert!(store.contains(&now.config, 0));
+    store.finish().unwrap();
+    assert!(read(folder.path()).starts_with("{\"schema\":2,"));
+}
+
+fn problem() -> Problem {
+    Problem {
+        network: NetworkKind::Mlp,
+        rows: 100,
+        features: 6,
+        classes: None,
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Detail, Grid, Summary, grids, losses, sections};
-use crate::experiment::TrainSettings;
+use crate::experiment::Recipe;
 
 /// The report as text. `figures` are file names relative to the report.
 pub fn markdown(summary: &Summary, figures: &[String]) -> String {
@@ -50,7 +50,7 @@ pub fn markdown(summary: &Summary, figures: &[String]) -> String {
 }
 
 /// `name value` of every setting that has one.
-fn settings(settings: &TrainSettings) -> String {
+fn settings(settings: &Recipe) -> String {
     named(&serde_json::to_value(settings).unwrap_or_default())
 }
 

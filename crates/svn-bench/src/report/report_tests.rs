@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::{samples, summarise};
 use super::*;
-use crate::experiment::Predictive;
+use svn_models::recipe::Predictive;
 
 fn summary() -> Summary {
     let env =

@@ -1,7 +1,9 @@
 //! Fixed records for the tests of reports and figures.
 
+use svn_models::posterior::CurvatureFamily;
+
 use crate::data::Task;
-use crate::experiment::{EpochPoint, FoldOutcome, Hessian, Method, TrainSettings};
+use crate::experiment::{EpochPoint, FoldOutcome, Method, Recipe};
 use crate::record::{Configuration, PartSizes, Record};
 use crate::split::Protocol;
 
@@ -38,12 +40,12 @@ fn record(dataset: &str, task: Task, keys: &[&str], method: Method, fold: usize)
         method,
         protocol: Protocol::Paper { folds: 5 },
         seed: 0,
-        settings: TrainSettings {
+        settings: Recipe {
             epochs: Some(50),
             particles: Some(5),
             lr: Some(if newton { 0.3 } else { 0.01 }),
-            hessian: newton.then_some(Hessian::Full),
-            ..TrainSettings::default()
+            hessian: newton.then_some(CurvatureFamily::Full),
+            ..Recipe::default()
         },
     };
     let base = if newton { 0.25 } else { 0.5 };

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use svn_models::posterior::CurvatureFamily;
+use svn_models::recipe::Predictive;
+use svn_models::stein::{Coupling, Kernel};
 
 use super::compare::{self, Group};
 use super::{Convergence, PaperCell, Published, ReportError, Versus, paper_cells, published};
 use crate::data::Task;
-use crate::experiment::{Coupling, Hessian, Kernel, Method, Predictive, TrainSettings};
+use crate::experiment::{Method, Recipe};
 use crate::metrics::Estimate;
 use crate::record::{Record, SCHEMA};
 use crate::split::Protocol;
@@ -40,7 +43,7 @@ pub struct ResultRow {
     /// How the particles move.
     pub method: Method,
     /// Family of the curvature.
-    pub hessian: Option<Hessian>,
+    pub hessian: Option<CurvatureFamily>,
     /// Of the SVN Hessian.
     pub coupling: Option<Coupling>,
     /// Of the kernel methods.
@@ -76,7 +79,7 @@ pub struct ResultRow {
     /// The user's seed.
     pub seed: u64,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
     /// Warnings and in how many folds each was given.
     pub warnings: BTreeMap<String, usize>,
 }
@@ -149,7 +152,7 @@ fn row(group: &Group<'_>, all: &[&Group<'_>]) -> Result<Option<ResultRow>, Repor
         method: first.method,
         hessian: first.settings.hessian,
         coupling: first.settings.coupling,
-        kernel: first.settings.kernel,
+        kernel: first.settings.kernel.clone(),
         particles: first.settings.particles,
         folds: group.len(),
         epochs: first.settings.epochs,

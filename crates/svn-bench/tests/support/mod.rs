@@ -11,8 +11,7 @@ use ndarray::{Array1, Array2, Array3, Axis};
 use rand::RngExt;
 use svn_bench::data::Task;
 use svn_bench::experiment::{
-    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part,
-    RunError, TrainSettings, Validated,
+    EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part, RunError, Validated,
 };
 use svn_bench::metrics::{
     ClassPrediction, Metrics, RegressionPrediction, classification_metrics, regression_metrics,
@@ -27,21 +26,6 @@ pub(crate) struct Ridge {
 }
 
 impl FoldRunner for Ridge {
-    fn resolve(
-        &self,
-        _: &DatasetSummary,
-        method: Method,
-        settings: &TrainSettings,
-    ) -> Result<TrainSettings, RunError> {
-        if method == Method::Wgd && settings.hessian.is_some() {
-            return Err(RunError::Unsupported("wgd has no --hessian".to_owned()));
-        }
-        let mut settings = settings.clone();
-        settings.lr.get_or_insert(0.01);
-        settings.batch_size.get_or_insert(16);
-        Ok(settings)
-    }
-
     fn validate(
         &self,
         job: &FoldJob,

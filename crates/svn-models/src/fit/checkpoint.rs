@@ -21,7 +21,7 @@ use svn_stein::State;
 const MAGIC: &[u8; 8] = b"SVNCKPT\n";
 
 /// Version of the format.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Bytes before the content.
 const HEADER: usize = 8 + 4 + 8 + 4;

@@ -2,6 +2,7 @@
 
 use crate::ModelError;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use svn_curvature::Backend;
 
 /// What is kept of the curvature `H_p = Σ_i J_iᵀ S_i S_iᵀ J_i`.
@@ -26,6 +27,12 @@ pub enum CurvatureFamily {
     Ekfac,
 }
 
+impl fmt::Display for CurvatureFamily {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 /// Whose parameters have curvature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -38,9 +45,9 @@ pub enum CurvaturePart {
     LastLayer,
 }
 
-/// The root `S` of a row's curvature in the outputs.
+/// The root `S` of a row's curvature in the outputs; as text `exact`, `sampled` (once) or `sampled 4`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum CurvatureRoot {
     /// `S Sᵀ` is the Fisher information of the outputs: as many columns as outputs, one less for a softmax.
@@ -49,6 +56,31 @@ pub enum CurvatureRoot {
     /// `E[S Sᵀ]` is the same, without bias, at the price of one column a draw. The draws of a batch depend on the seed
     /// and the batch's number alone, so that a batch evaluated again has the same.
     Sampled(usize),
+}
+
+impl From<CurvatureRoot> for String {
+    fn from(root: CurvatureRoot) -> Self {
+        match root {
+            CurvatureRoot::Exact => "exact".to_owned(),
+            CurvatureRoot::Sampled(1) => "sampled".to_owned(),
+            CurvatureRoot::Sampled(times) => format!("sampled {times}"),
+        }
+    }
+}
+
+impl TryFrom<String> for CurvatureRoot {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let times = |text: &str| text.trim_start().parse().ok().filter(|&times| times > 0);
+        match text.split_at_checked("sampled".len()) {
+            _ if text == "exact" => Some(Self::Exact),
+            Some(("sampled", "")) => Some(Self::Sampled(1)),
+            Some(("sampled", number)) => times(number).map(Self::Sampled),
+            _ => None,
+        }
+        .ok_or_else(|| "expected exact, sampled or sampled and a number".to_owned())
+    }
 }
 
 /// Which curvature a posterior keeps, and how often it works on it.

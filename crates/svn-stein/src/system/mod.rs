@@ -31,12 +31,13 @@ mod krylov;
 mod noise;
 mod operator;
 mod scratch;
+mod solver;
 
 pub use info::{SolveInfo, SolveRoute, SolveStatus};
 pub use scratch::Scratch;
+pub use solver::Solver;
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis};
-use serde::{Deserialize, Serialize};
 use svn_linalg::{ParticleOperators, SymmetricEigen, dense, gram, parallel};
 
 use crate::curvature::validate;
@@ -47,42 +48,6 @@ use svn_linalg::dense::first_non_finite;
 
 const SINGULAR_KERNEL: &str =
     "the kernel matrix is singular: particles coincide and the setting `ridge` is zero";
-
-/// How the Newton system is solved.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Solver {
-    /// [`Solver::Direct`] while the matrices are small, else [`Solver::Preconditioned`], or CG or MINRES where even the factors
-    /// are too large.
-    Auto,
-    /// To working precision, through one factor of `H_p + λ I` a particle (block-diagonal coupling: one of each block), or
-    /// through the whole matrix where that takes less: many particles of few coordinates.
-    Direct,
-    /// Dense assembly of the `N d × N d` matrix; for small `d`.
-    Dense,
-    /// Conjugate gradients, matrix-free. Stops with a status at negative curvature.
-    Cg {
-        /// Relative residual to reach.
-        tolerance: f64,
-        /// Iteration limit.
-        max_iterations: usize,
-    },
-    /// Krylov method preconditioned by one factor of `H_p + λ I` a particle: CG for PSD couplings, MINRES for `exact`.
-    Preconditioned {
-        /// Relative residual to reach.
-        tolerance: f64,
-        /// Iteration limit.
-        max_iterations: usize,
-    },
-    /// Minimum residual method, matrix-free; for symmetric indefinite systems.
-    Minres {
-        /// Relative residual to reach.
-        tolerance: f64,
-        /// Iteration limit.
-        max_iterations: usize,
-    },
-}
 
 /// The system at one set of particles.
 #[derive(Debug)]

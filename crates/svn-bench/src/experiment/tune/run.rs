@@ -4,9 +4,8 @@ use std::sync::Mutex;
 
 use super::halving::survivors;
 use super::{Rung, Trial, TrialStore, Winner, candidates, rungs};
-use crate::experiment::settings::out_of_range;
 use crate::experiment::uci::{Group, JobLabel, Observer, Plan, Prepared};
-use crate::experiment::{ExperimentError, FoldRunner, TrainSettings, pool};
+use crate::experiment::{ExperimentError, FoldRunner, Recipe, out_of_range, pool};
 use crate::record::Configuration;
 
 /// How settings are chosen.
@@ -17,7 +16,7 @@ pub struct TuneOptions {
     /// Folds a configuration is tried on, the first ones; `None` is all.
     pub folds: Option<usize>,
     /// Settings that are fixed; the others are searched.
-    pub given: TrainSettings,
+    pub given: Recipe,
     /// Worker threads, at least 1.
     pub jobs: usize,
 }
@@ -48,7 +47,7 @@ pub fn tune(
     for (index, dataset) in plan.datasets.iter().enumerate() {
         let groups = plan.groups.iter().filter(|group| group.dataset == index);
         let mut races = groups
-            .map(|group| Race::new(group, dataset, options, runner))
+            .map(|group| Race::new(group, dataset, options))
             .collect::<Result<Vec<_>, _>>()?;
         let rounds = races.iter().map(|race| race.rungs.len()).max().unwrap_or(0);
         for round in 0..rounds {
@@ -71,7 +70,7 @@ struct Race<'a> {
     dataset: &'a Prepared,
     folds: usize,
     rungs: Vec<Rung>,
-    candidates: Vec<TrainSettings>,
+    candidates: Vec<Recipe>,
     alive: Vec<usize>,
     /// Of those that took part in the last round: (candidate, mean validation NLL).
     scores: Vec<(usize, Option<f64>)>,
@@ -90,11 +89,9 @@ impl<'a> Race<'a> {
         group: &'a Group,
         dataset: &'a Prepared,
         options: &TuneOptions,
-        runner: &dyn FoldRunner,
     ) -> Result<Self, ExperimentError> {
         let configuration = &group.configuration;
         let candidates = candidates(
-            runner,
             &dataset.summary,
             configuration.method,
             &options.given,
@@ -121,7 +118,7 @@ impl<'a> Race<'a> {
 
     fn configuration(&self, candidate: usize, epochs: usize) -> Configuration {
         Configuration {
-            settings: TrainSettings {
+            settings: Recipe {
                 epochs: Some(epochs),
                 ..self.candidates[candidate].clone()
             },

@@ -1,15 +1,15 @@
 //! The grids that are searched, and a seeded sample of them.
 
 use rand::seq::SliceRandom;
+use svn_models::recipe::{Noise, Schedule, Size};
+use svn_models::stein::Bandwidth;
 
 use crate::data::Task;
-use crate::experiment::{
-    Bandwidth, DatasetSummary, FoldRunner, Method, Noise, RunError, Schedule, Size, TrainSettings,
-};
+use crate::experiment::{DatasetSummary, ExperimentError, Method, Recipe};
 use crate::split::stream;
 
 /// The values of one setting, each as settings with nothing else set.
-pub type Axis = Vec<TrainSettings>;
+pub type Axis = Vec<Recipe>;
 
 /// Rows a particle that a ring of several batches may add to the curvature, `batch × ring × outputs`: the cost of a step
 /// grows with their cube, and there are many steps where batches are small. One large batch may have more.
@@ -25,7 +25,7 @@ const RING_ROWS: usize = 384;
 /// | `noise_floor` (regression) | left out, 0.01, 0.03 |
 /// | `averaging` | left out, 0.1, 0.3 |
 /// | `lr`, first-order | 0.003, 0.01, 0.03, 0.1 |
-/// | `lr`, Newton | 0.1, 0.3, 1; for classes also 0.03 |
+/// | `newton_lr` | 0.1, 0.3, 1; for classes also 0.03 |
 /// | `schedule` | cosine; Newton also constant |
 /// | `bandwidth`, methods with a kernel | median, 2d |
 /// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
@@ -33,7 +33,7 @@ const RING_ROWS: usize = 384;
 /// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
 pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
     let classes = dataset.task == Task::Classification;
-    let sizes: &[usize] = match (dataset.size(), method.is_newton()) {
+    let sizes: &[usize] = match (Size::of(dataset.train_rows), method.is_newton()) {
         (Size::Small, _) => &[8, 16, 32, 64, 128],
         (Size::Medium, _) | (Size::Large, false) => &[32, 64, 128, 256, 384],
         (Size::Large, true) => &[128, 256, 384],
@@ -61,12 +61,14 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
     }
     if method.is_newton() {
         let from = usize::from(!classes);
-        axes.push(axis(&[0.03, 0.1, 0.3, 1.0][from..], |s, v| s.lr = Some(v)));
+        axes.push(axis(&[0.03, 0.1, 0.3, 1.0][from..], |s, v| {
+            s.newton_lr = Some(v);
+        }));
         axes.push(axis(&[Schedule::Cosine, Schedule::Constant], |s, v| {
             s.schedule = Some(v);
         }));
         // Damping is on the scale of the sum over the data.
-        let scale = match dataset.size() {
+        let scale = match Size::of(dataset.train_rows) {
             Size::Small | Size::Medium => 1.0,
             Size::Large => 10.0,
         };
@@ -83,9 +85,9 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
     axes
 }
 
-fn axis<V: Copy>(values: &[V], set: impl Fn(&mut TrainSettings, V)) -> Axis {
+fn axis<V: Copy>(values: &[V], set: impl Fn(&mut Recipe, V)) -> Axis {
     let one = |&value: &V| {
-        let mut settings = TrainSettings::default();
+        let mut settings = Recipe::default();
         set(&mut settings, value);
         settings
     };
@@ -96,16 +98,16 @@ fn axis<V: Copy>(values: &[V], set: impl Fn(&mut TrainSettings, V)) -> Axis {
 /// repetition. What `given` sets is fixed. Fewer if the grid has no more.
 ///
 /// # Errors
-/// [`RunError`] if the runner refuses settings.
+/// [`ExperimentError::Recipe`].
 pub fn candidates(
-    runner: &dyn FoldRunner,
     dataset: &DatasetSummary,
     method: Method,
-    given: &TrainSettings,
+    given: &Recipe,
     count: usize,
     seed: u64,
-) -> Result<Vec<TrainSettings>, RunError> {
-    let mut found = vec![runner.resolve(dataset, method, given)?];
+) -> Result<Vec<Recipe>, ExperimentError> {
+    let given = &given.meant_for(method);
+    let mut found = vec![dataset.resolve(method, given)?];
     let axes = axes(method, dataset);
     let size: usize = axes.iter().map(Vec::len).product();
     let mut order: Vec<usize> = (0..size).collect();
@@ -114,8 +116,12 @@ pub fn candidates(
         if found.len() >= count {
             break;
         }
-        let settings = runner.resolve(dataset, method, &point(&axes, index, given))?;
-        if affordable(&settings, dataset) && !found.contains(&settings) {
+        let given = point(&axes, index, given);
+        if given.batch_size > Some(dataset.train_rows) {
+            continue;
+        }
+        let settings = dataset.resolve(method, &given)?;
+        if affordable(&settings) && !found.contains(&settings) {
             found.push(settings);
         }
     }
@@ -123,7 +129,7 @@ pub fn candidates(
 }
 
 /// Point `index` of the grid in mixed radix, behind what is given.
-fn point(axes: &[Axis], mut index: usize, given: &TrainSettings) -> TrainSettings {
+fn point(axes: &[Axis], mut index: usize, given: &Recipe) -> Recipe {
     let mut settings = given.clone();
     for axis in axes {
         settings = settings.or(&axis[index % axis.len()]);
@@ -132,12 +138,12 @@ fn point(axes: &[Axis], mut index: usize, given: &TrainSettings) -> TrainSetting
     settings
 }
 
-fn affordable(settings: &TrainSettings, dataset: &DatasetSummary) -> bool {
+fn affordable(settings: &Recipe) -> bool {
     let batch = settings.batch_size.unwrap_or(1);
     let ring = settings.ring.unwrap_or(1);
     let outputs = match settings.noise {
         Some(Noise::Heteroscedastic) => 2,
         _ => 1,
     };
-    batch <= dataset.train_rows && (ring == 1 || batch * ring * outputs <= RING_ROWS)
+    ring == 1 || batch * ring * outputs <= RING_ROWS
 }

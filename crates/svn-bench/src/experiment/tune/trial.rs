@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::{Method, TrainSettings, Validated};
+use crate::data::Task;
+use crate::experiment::{Method, Recipe, Validated};
 use crate::record::{Configuration, Entry, SCHEMA, Store};
 use crate::split::Protocol;
 
@@ -32,7 +33,7 @@ pub struct Trial {
     /// Epochs of the trial.
     pub epochs: usize,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
     /// NLL of the validation rows at the best epoch, original units, nats a row; null if the trial failed.
     pub validation_nll: Option<f64>,
     /// The best epoch.
@@ -95,5 +96,22 @@ impl Entry for Trial {
 
     fn fold(&self) -> usize {
         self.fold
+    }
+
+    fn rehash(&mut self) {
+        let configuration = Configuration {
+            dataset: self.dataset.clone(),
+            // Settings of a perceptron say which.
+            task: match self.settings.noise {
+                Some(_) => Task::Regression,
+                None => Task::Classification,
+            },
+            data_sha256: self.data_sha256.clone(),
+            method: self.method,
+            protocol: self.protocol,
+            seed: self.seed,
+            settings: self.settings.clone(),
+        };
+        self.config = configuration.hash();
     }
 }

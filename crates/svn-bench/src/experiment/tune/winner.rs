@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::experiment::uci::TunedSettings;
-use crate::experiment::{ExperimentError, Method, TrainSettings};
+use crate::experiment::{ExperimentError, Method, Recipe};
 use crate::record::write_atomically;
 use crate::split::Protocol;
 
@@ -28,7 +28,7 @@ pub struct Winner {
     /// The same of the method's default; none if it failed.
     pub default_score: Option<f64>,
     /// Resolved settings.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
 }
 
 impl Winner {
@@ -113,7 +113,8 @@ fn method_of(block: &str) -> Option<Method> {
 mod tests {
     use super::*;
     use crate::experiment::uci::TunedSource;
-    use crate::experiment::{Bandwidth, Noise};
+    use svn_models::recipe::Noise;
+    use svn_models::stein::Bandwidth;
 
     fn winner(method: Method, lr: f64) -> Winner {
         Winner {
@@ -125,13 +126,13 @@ mod tests {
             folds: 3,
             score: 0.12345,
             default_score: Some(0.5),
-            settings: TrainSettings {
+            settings: Recipe {
                 lr: Some(lr),
                 batch_size: Some(16),
                 hidden: Some(vec![50, 50]),
                 noise: Some(Noise::Heteroscedastic),
                 bandwidth: (method != Method::Ensemble).then_some(Bandwidth::Dimension),
-                ..TrainSettings::default()
+                ..Recipe::default()
             },
         }
     }

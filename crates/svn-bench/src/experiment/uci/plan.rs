@@ -2,8 +2,7 @@
 
 use super::{Prepared, TunedSource};
 use crate::data::{Manifest, SearchPath};
-use crate::experiment::settings::out_of_range;
-use crate::experiment::{ExperimentError, FoldRunner, Method, TrainSettings};
+use crate::experiment::{ExperimentError, Method, Recipe, out_of_range};
 use crate::record::Configuration;
 
 /// Which protocol, before the data set is known.
@@ -30,7 +29,7 @@ pub struct UciOptions {
     /// Seed of splits and training.
     pub seed: u64,
     /// Training settings that go before all others; what they leave out is tuned or the method's default.
-    pub settings: TrainSettings,
+    pub settings: Recipe,
     /// Settings chosen for data set and method.
     pub tuned: TunedSource,
     /// Worker threads, at least 1.
@@ -66,9 +65,7 @@ impl Plan {
         options: &UciOptions,
         manifest: &Manifest,
         path: &SearchPath,
-        runner: &dyn FoldRunner,
     ) -> Result<Self, ExperimentError> {
-        options.settings.validate()?;
         if options.jobs == 0 {
             return Err(out_of_range("jobs", 0, "at least 1").into());
         }
@@ -89,7 +86,7 @@ impl Plan {
         let mut groups = Vec::new();
         for (dataset, prepared) in datasets.iter().enumerate() {
             for method in distinct(&options.methods) {
-                groups.push(group(dataset, prepared, method, options, runner)?);
+                groups.push(group(dataset, prepared, method, options)?);
             }
         }
         Ok(Self { datasets, groups })
@@ -109,23 +106,14 @@ fn group(
     prepared: &Prepared,
     method: Method,
     options: &UciOptions,
-    runner: &dyn FoldRunner,
 ) -> Result<Group, ExperimentError> {
     let tuned = options.tuned.load(&prepared.summary.name)?;
+    let given = options.settings.meant_for(method);
     let given = match tuned.method(method) {
-        Some(tuned) => options.settings.or(tuned),
-        None => options.settings.clone(),
+        Some(tuned) => given.or(&tuned.meant_for(method)),
+        None => given,
     };
-    let settings = runner.resolve(&prepared.summary, method, &given)?;
-    settings.validate()?;
-    let train_rows = prepared.summary.train_rows;
-    if let Some(size) = settings.batch_size.filter(|&size| size > train_rows) {
-        let expected = format!(
-            "at most the {train_rows} training rows of {}",
-            prepared.summary.name
-        );
-        return Err(out_of_range("batch-size", size, &expected).into());
-    }
+    let settings = prepared.summary.resolve(method, &given)?;
     let configuration = Configuration {
         dataset: prepared.data.name.clone(),
         task: prepared.data.task,

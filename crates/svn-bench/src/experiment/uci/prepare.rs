@@ -4,7 +4,7 @@ use ndarray::Axis;
 
 use super::{ProtocolName, UciOptions};
 use crate::data::{Dataset, Manifest, SearchPath, Task, load_named};
-use crate::experiment::{DatasetSummary, ExperimentError, FoldJob, Method, Part, TrainSettings};
+use crate::experiment::{DatasetSummary, ExperimentError, FoldJob, Method, Part, Recipe};
 use crate::record::PartSizes;
 use crate::scale::{FeatureScaler, ScaleError, TargetScaler};
 use crate::split::{FoldRows, Protocol, split};
@@ -92,7 +92,7 @@ impl Prepared {
         &self,
         fold: usize,
         method: Method,
-        settings: &TrainSettings,
+        settings: &Recipe,
         seed: u64,
     ) -> Result<(FoldJob, Part), ExperimentError> {
         let (job, features) = self.scaled(fold, method, settings, seed)?;
@@ -110,7 +110,7 @@ impl Prepared {
         &self,
         fold: usize,
         method: Method,
-        settings: &TrainSettings,
+        settings: &Recipe,
         seed: u64,
     ) -> Result<FoldJob, ExperimentError> {
         Ok(self.scaled(fold, method, settings, seed)?.0)
@@ -120,7 +120,7 @@ impl Prepared {
         &self,
         fold: usize,
         method: Method,
-        settings: &TrainSettings,
+        settings: &Recipe,
         seed: u64,
     ) -> Result<(FoldJob, FeatureScaler), ExperimentError> {
         let wrap = |source| self.scale_error(fold, source);

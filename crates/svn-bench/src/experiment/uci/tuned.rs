@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::experiment::{Method, SettingsError, TrainSettings};
+use svn_models::ModelError;
+
+use crate::experiment::{Method, Recipe};
 
 /// (data set, text of its file), written by the build script from `experiments/uci`.
 const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tuned_uci.rs"));
@@ -54,14 +56,14 @@ pub enum TunedError {
         /// The table.
         method: Method,
         /// What is wrong.
-        source: SettingsError,
+        source: ModelError,
     },
 }
 
 /// Settings of each method for one data set.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TunedSettings {
-    methods: BTreeMap<Method, TrainSettings>,
+    methods: BTreeMap<Method, Recipe>,
 }
 
 impl TunedSettings {
@@ -70,7 +72,7 @@ impl TunedSettings {
     /// # Errors
     /// [`TunedError::Syntax`] with line and column, [`TunedError::Range`].
     pub fn parse(path: &Path, text: &str) -> Result<Self, TunedError> {
-        let methods: BTreeMap<Method, TrainSettings> =
+        let methods: BTreeMap<Method, Recipe> =
             toml::from_str(text).map_err(|error| syntax(path, text, &error))?;
         for (&method, settings) in &methods {
             settings.validate().map_err(|source| TunedError::Range {
@@ -95,7 +97,7 @@ impl TunedSettings {
     }
 
     /// The table of a method.
-    pub fn method(&self, method: Method) -> Option<&TrainSettings> {
+    pub fn method(&self, method: Method) -> Option<&Recipe> {
         self.methods.get(&method)
     }
 }
@@ -146,7 +148,8 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> TunedError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Bandwidth, Noise};
+    use svn_models::recipe::Noise;
+    use svn_models::stein::Bandwidth;
 
     const TEXT: &str = "# chosen by hand\n[ensemble]\nlr = 0.03\nnoise = \"homoscedastic\"\n\n[svn]\ndamping = 30.0\n\
                         ring = 4\nbandwidth = \"2d\"\n";
@@ -177,7 +180,7 @@ mod tests {
         for (text, start) in [
             (
                 "[svn]\nrate = 1\n",
-                "yacht.toml, line 2, column 1: unknown field `rate`, expected one of `epochs`, `lr`",
+                "yacht.toml, line 2, column 1: unknown field `rate`, expected one of `epochs`, `patience`",
             ),
             (
                 "[sgd]\nlr = 1\n",
@@ -197,7 +200,7 @@ mod tests {
             ),
             (
                 "[svn]\nlr = -1.0\n",
-                "yacht.toml, [svn]: --lr -1: expected a positive finite number",
+                "yacht.toml, [svn]: lr is -1.0; expected a positive finite number",
             ),
         ] {
             let found = message(text);

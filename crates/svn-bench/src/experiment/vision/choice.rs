@@ -1,47 +1,26 @@
-//! Settings of the image experiments that are a choice among names.
+//! How images are cut, and what evaluates the networks.
 
-use std::fmt;
-use std::str::FromStr;
-
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use svn_models::Device;
 
-choice! {
-    /// Activation of LeNet.
-    Activation {
-        /// The original's.
-        Sigmoid = "sigmoid",
-        /// Easier to train.
-        Relu = "relu",
-        /// Hyperbolic tangent.
-        Tanh = "tanh",
-    }
+/// How images are cut into parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImageSplit {
+    /// 5-fold cross-validation over all images, 64 / 16 / 20 %.
+    Paper,
+    /// The official test images; 20 % of the others are for validation.
+    Official,
 }
-choice! {
-    /// How the last layer comes to its Newton steps in LL-SVN.
-    LlMode {
-        /// All layers from the start, Newton steps on the last one.
-        Joint = "joint",
-        /// First all layers by first-order steps, then the last one alone by Newton steps.
-        Pretrained = "pretrained",
-    }
-}
-choice! {
-    /// Root of the curvature in the outputs.
-    Root {
-        /// The Fisher information of the outputs.
-        Exact = "exact",
-        /// One draw from the model a row: unbiased, and one column for ten.
-        Sampled = "sampled",
-    }
-}
-choice! {
-    /// How images are cut into parts.
-    ImageSplit {
-        /// 5-fold cross-validation over all images, 64 / 16 / 20 %.
-        Paper = "paper",
-        /// The official test images; 20 % of the others are for validation.
-        Official = "official",
+
+impl ImageSplit {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Official => "official",
+        }
     }
 }
 

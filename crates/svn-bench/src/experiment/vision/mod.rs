@@ -4,13 +4,11 @@ mod choice;
 mod plan;
 mod record;
 mod run;
-mod settings;
 pub mod train;
 
-pub use choice::{Activation, DeviceKind, ImageSplit, LlMode, Root};
+pub use choice::{DeviceKind, ImageSplit};
 pub use plan::{Images, LOW_DATA, VisionGroup, VisionOptions, VisionPlan, image_set_names};
 #[cfg(test)]
 pub(crate) use record::samples;
 pub use record::{CorruptionPoint, VisionConfiguration, VisionRecord};
 pub use run::{Unwatched, VisionObserver, VisionStore, run};
-pub use settings::{VisionSettings, resolve};

@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use svn_models::posterior::CurvatureFamily;
+use svn_models::recipe::{NetworkKind, Problem};
+
 use super::record::FOLDS;
-use super::{DeviceKind, ImageSplit, VisionConfiguration, VisionSettings, resolve};
+use super::{DeviceKind, ImageSplit, VisionConfiguration};
 use crate::data::SearchPath;
 use crate::data::images::{
-    Catalogue, ImageSet, Synthetic, holds_images, load_images, read_images, synthetic,
+    CLASSES, Catalogue, ImageSet, PIXELS, Synthetic, holds_images, load_images, read_images,
+    synthetic,
 };
-use crate::experiment::settings::out_of_range;
-use crate::experiment::{ExperimentError, Hessian, Method, TrainSettings};
+use crate::experiment::{ExperimentError, Method, Recipe, out_of_range};
 use crate::split::{
     FoldRows, Limits, Protocol, SplitError, VALIDATION_FRACTION, holdout, limited, split,
 };
@@ -42,10 +45,8 @@ pub struct VisionOptions {
     pub first_seed: u64,
     /// Number of seeds, at least 1.
     pub seeds: usize,
-    /// Common settings that go before the defaults.
-    pub settings: TrainSettings,
-    /// Settings of LeNet and its last layer that go before the defaults.
-    pub vision: VisionSettings,
+    /// Settings that go before the defaults.
+    pub settings: Recipe,
     /// Folder that may hold the four files of the one set that is asked for.
     pub folder: Option<PathBuf>,
     /// Worker threads, at least 1.
@@ -238,7 +239,7 @@ fn check_rates(options: &VisionOptions) -> Result<Option<String>, ExperimentErro
     let Some((lr, method)) = options.settings.lr.zip(newton.first()) else {
         return Ok(None);
     };
-    match (options.vision.newton_lr, others.is_empty()) {
+    match (options.settings.newton_lr, others.is_empty()) {
         (Some(_), true) => Err(ExperimentError::Arguments(format!(
             "{method} has one step size: leave out --lr or --newton-lr"
         ))),
@@ -250,8 +251,6 @@ fn check_rates(options: &VisionOptions) -> Result<Option<String>, ExperimentErro
 }
 
 fn check(options: &VisionOptions) -> Result<(), ExperimentError> {
-    options.settings.validate()?;
-    options.vision.validate()?;
     for (option, value) in [("jobs", options.jobs), ("seeds", options.seeds)] {
         if value == 0 {
             return Err(out_of_range(option, 0, "at least 1").into());
@@ -270,7 +269,7 @@ fn check(options: &VisionOptions) -> Result<(), ExperimentError> {
         .methods
         .iter()
         .find(|method| takes_newton_steps_alone(method));
-    if let (Some(Hessian::Full), Some(method)) = (options.settings.hessian, whole) {
+    if let (Some(CurvatureFamily::Full), Some(method)) = (options.settings.hessian, whole) {
         let expected = format!("diag or kfac for {method}, whose curvature is of all of LeNet");
         return Err(out_of_range("hessian", "full", &expected).into());
     }
@@ -343,11 +342,7 @@ fn group(
         ImageSplit::Paper => own.len() - own.len() / FOLDS,
     });
     let train_rows = learning - (learning as f64 * VALIDATION_FRACTION).round() as usize;
-    let (settings, vision) = resolve(method, train_rows, &options.settings, &options.vision);
-    if let Some(size) = settings.batch_size.filter(|&size| size > train_rows) {
-        let expected = format!("at most the {train_rows} training images of {}", own.name);
-        return Err(out_of_range("batch-size", size, &expected).into());
-    }
+    let settings = resolve(&own.name, method, train_rows, &options.settings)?;
     let configuration = VisionConfiguration {
         dataset: own.name.clone(),
         data_sha256: own.sha256.clone(),
@@ -358,7 +353,6 @@ fn group(
         limits,
         corruption: options.corruption,
         settings,
-        vision,
         device,
     };
     Ok(VisionGroup {
@@ -366,6 +360,33 @@ fn group(
         config: configuration.hash(),
         configuration,
     })
+}
+
+/// Resolved settings of LeNet for a method and so many training images.
+pub(super) fn resolve(
+    dataset: &str,
+    method: Method,
+    rows: usize,
+    given: &Recipe,
+) -> Result<Recipe, ExperimentError> {
+    given
+        .resolve(method, &problem(rows))
+        .map(|resolved| resolved.recipe)
+        .map_err(|source| ExperimentError::Recipe {
+            dataset: dataset.to_owned(),
+            method,
+            source,
+        })
+}
+
+/// LeNet on so many images.
+pub(super) fn problem(rows: usize) -> Problem {
+    Problem {
+        network: NetworkKind::LeNet,
+        rows,
+        features: PIXELS,
+        classes: Some(CLASSES),
+    }
 }
 
 #[cfg(test)]

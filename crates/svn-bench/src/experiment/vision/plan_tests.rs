@@ -14,8 +14,7 @@ fn options(split: ImageSplit) -> VisionOptions {
         foreign: true,
         first_seed: 3,
         seeds: 2,
-        settings: TrainSettings::default(),
-        vision: VisionSettings::default(),
+        settings: Recipe::default(),
         folder: None,
         jobs: 1,
     }
@@ -99,7 +98,7 @@ fn a_missing_foreign_set_is_a_warning() {
 #[test]
 fn full_curvature_is_for_the_last_layer() {
     let mut options = options(ImageSplit::Official);
-    options.settings.hessian = Some(Hessian::Full);
+    options.settings.hessian = Some(CurvatureFamily::Full);
     assert!(VisionPlan::new(&options, &SearchPath::default(), DeviceKind::Cpu).is_ok());
     options.methods.push(Method::Svn);
     let refused = VisionPlan::new(&options, &SearchPath::default(), DeviceKind::Cpu);

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{DeviceKind, ImageSplit, VisionSettings};
+use super::{DeviceKind, ImageSplit};
 use crate::data::images::Corruption;
-use crate::experiment::{EpochPoint, Method, TrainSettings};
+use crate::experiment::{EpochPoint, Method, Recipe};
 use crate::metrics::ReliabilityBin;
 use crate::record::{Entry, PartSizes, SCHEMA, Timing};
 use crate::split::Limits;
@@ -32,10 +33,8 @@ pub struct VisionConfiguration {
     pub limits: Limits,
     /// Test images that were measured corrupted, at most; null for none.
     pub corruption: Option<usize>,
-    /// Resolved common settings.
-    pub settings: TrainSettings,
-    /// Resolved settings of LeNet and its last layer.
-    pub vision: VisionSettings,
+    /// Resolved settings.
+    pub settings: Recipe,
     /// What evaluated the networks.
     pub device: DeviceKind,
 }
@@ -141,21 +140,33 @@ impl Entry for VisionRecord {
     fn fold(&self) -> usize {
         run_number(self.seed, self.fold)
     }
+
+    /// Schema 1 had settings of LeNet beside the common ones.
+    fn upgrade(line: &mut Value) {
+        let Some(configuration) = line["configuration"].as_object_mut() else {
+            return;
+        };
+        if let (Some(Value::Object(vision)), Some(Value::Object(settings))) = (
+            configuration.remove("vision"),
+            configuration.get_mut("settings"),
+        ) {
+            settings.extend(vision);
+        }
+    }
+
+    fn rehash(&mut self) {
+        self.config = self.configuration.hash();
+    }
 }
 
 #[cfg(test)]
 pub(crate) mod samples {
+    use super::super::plan::resolve;
     use super::*;
-    use crate::experiment::vision::resolve;
 
     /// A record without results.
     pub(crate) fn record(method: Method, learning: usize, seed: u64) -> VisionRecord {
-        let (settings, vision) = resolve(
-            method,
-            learning,
-            &TrainSettings::default(),
-            &VisionSettings::default(),
-        );
+        let settings = resolve("mnist", method, learning, &Recipe::default()).unwrap();
         let configuration = VisionConfiguration {
             dataset: "mnist".to_owned(),
             data_sha256: "ab".to_owned(),
@@ -169,7 +180,6 @@ pub(crate) mod samples {
             },
             corruption: None,
             settings,
-            vision,
             device: DeviceKind::Cpu,
         };
         VisionRecord {
@@ -218,7 +228,7 @@ mod tests {
         change(&|c| c.limits.test = Some(10));
         change(&|c| c.corruption = Some(9));
         change(&|c| c.settings.lr = Some(0.5));
-        change(&|c| c.vision.newton_lr = Some(0.5));
+        change(&|c| c.settings.newton_lr = Some(0.5));
         change(&|c| c.device = DeviceKind::Cuda);
         let mut hashes: Vec<_> = others.iter().map(VisionConfiguration::hash).collect();
         hashes.sort();

@@ -46,7 +46,7 @@ pub fn figures(folder: &Path, summary: &VisionSummary) -> Result<Vec<String>, Re
             .iter()
             .any(|row| row.dataset == first.dataset && row.split != first.split)
         {
-            set_name = format!("{set_name}-{}", first.split);
+            set_name = format!("{set_name}-{}", first.split.name());
         }
         if let Some(limit) = first.limits.test
             && summary

@@ -74,7 +74,7 @@ fn best_of<'a, 'b>(
         a.method == method
             && (&a.dataset, &a.data_sha256) == (&b.dataset, &b.data_sha256)
             && (a.split, a.limits, a.device) == (b.split, b.limits, b.device)
-            && a.vision.activation == b.vision.activation
+            && a.settings.activation == b.settings.activation
             && a.settings.particles == b.settings.particles
             && a.settings.temperature == b.settings.temperature
     };

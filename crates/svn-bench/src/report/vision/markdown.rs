@@ -38,15 +38,14 @@ pub fn markdown(summary: &VisionSummary, figures: &[String]) -> String {
         let seeds: Vec<String> = row.seeds.iter().map(u64::to_string).collect();
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {} | {} | {} | {}, {} |",
+            "| `{}` | {} | {} | {} | {} | {} | {} |",
             row.config,
             row.dataset,
             row.method,
-            row.split,
+            row.split.name(),
             row.size(),
             seeds.join(" "),
             settings(&row.settings),
-            settings(&row.vision),
         );
     }
     if summary.results.iter().any(|row| !row.warnings.is_empty()) {

@@ -3,15 +3,17 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use svn_models::curvature::Activation;
+use svn_models::posterior::CurvatureFamily;
+use svn_models::recipe::LastLayerMode;
+use svn_models::stein::{Coupling, Kernel};
 
 use super::compare::{self, Group};
 use super::paper_cells;
 use crate::data::Task;
 use crate::data::images::Corruption;
-use crate::experiment::vision::{
-    Activation, DeviceKind, ImageSplit, LlMode, VisionRecord, VisionSettings,
-};
-use crate::experiment::{Coupling, Hessian, Kernel, Method, TrainSettings};
+use crate::experiment::vision::{DeviceKind, ImageSplit, VisionRecord};
+use crate::experiment::{Method, Recipe};
 use crate::metrics::{Estimate, ReliabilityBin};
 use crate::record::{SCHEMA, quantile};
 use crate::report::{PaperCell, ReportError, StepTime, Versus};
@@ -53,7 +55,7 @@ pub struct VisionRow {
     /// How the particles move.
     pub method: Method,
     /// Family of the curvature.
-    pub hessian: Option<Hessian>,
+    pub hessian: Option<CurvatureFamily>,
     /// Of the SVN Hessian.
     pub coupling: Option<Coupling>,
     /// Of the kernel methods.
@@ -95,10 +97,8 @@ pub struct VisionRow {
     pub device: DeviceKind,
     /// The set whose images are foreign.
     pub foreign: Option<String>,
-    /// Resolved common settings.
-    pub settings: TrainSettings,
-    /// Resolved settings of LeNet and its last layer.
-    pub vision: VisionSettings,
+    /// Resolved settings.
+    pub settings: Recipe,
     /// Warnings and in how many runs each was given.
     pub warnings: BTreeMap<String, usize>,
 }
@@ -108,16 +108,20 @@ impl VisionRow {
     pub fn label(&self) -> String {
         let mut label = self.method.to_string();
         let usual = match self.method {
-            Method::LlSvn => Hessian::Kfac,
-            _ => Hessian::Diag,
+            Method::LlSvn => CurvatureFamily::Kfac,
+            _ => CurvatureFamily::Diag,
         };
         if let Some(hessian) = self.hessian.filter(|&hessian| hessian != usual) {
             label.push_str(&format!(", {hessian}"));
         }
-        if self.vision.ll_mode == Some(LlMode::Pretrained) {
+        if self.settings.ll_mode == Some(LastLayerMode::Pretrained) {
             label.push_str(", pretrained");
         }
-        if let Some(activation) = self.vision.activation.filter(|&a| a != Activation::Sigmoid) {
+        if let Some(activation) = self
+            .settings
+            .activation
+            .filter(|&a| a != Activation::Sigmoid)
+        {
             label.push_str(&format!(", {activation}"));
         }
         if self.settings.temperature == Some(true) {
@@ -203,7 +207,7 @@ fn row(
         method: configuration.method,
         hessian: settings.hessian,
         coupling: settings.coupling,
-        kernel: settings.kernel,
+        kernel: settings.kernel.clone(),
         particles: settings.particles,
         folds: group.len(),
         epochs: settings.epochs,
@@ -225,7 +229,6 @@ fn row(
         device: configuration.device,
         foreign: configuration.foreign.clone(),
         settings: settings.clone(),
-        vision: configuration.vision.clone(),
         warnings,
     })
 }

@@ -1,24 +1,21 @@
 //! Where training is joined to the benchmark: the one folder of this crate that knows who trains.
 
-mod defaults;
 mod laplace;
-pub(in crate::experiment) mod method;
 mod predictive;
-mod settings;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use svn_models::Rows;
+use rand::Rng;
 use svn_models::fit::{Ending, EpochReport, Fit, fit};
+use svn_models::recipe::{Problem, Resolved};
 use svn_models::stein::KernelWarning;
+use svn_models::{Device, Rows};
 
 use crate::experiment::{
-    DatasetSummary, EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part,
-    RunError, TrainSettings, Validated,
+    EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Part, RunError, Validated,
 };
 use crate::libraries;
-use settings::fit_settings;
 
 /// The runner of the `svn` command for `jobs` worker threads.
 ///
@@ -36,15 +33,6 @@ pub fn runner(jobs: usize) -> Result<Box<dyn FoldRunner>, RunError> {
 struct NetworkRunner;
 
 impl FoldRunner for NetworkRunner {
-    fn resolve(
-        &self,
-        dataset: &DatasetSummary,
-        method: Method,
-        settings: &TrainSettings,
-    ) -> Result<TrainSettings, RunError> {
-        Ok(defaults::resolve(dataset, method, settings))
-    }
-
     fn run(
         &self,
         job: &FoldJob,
@@ -97,7 +85,16 @@ fn original_units(job: &FoldJob) -> f64 {
 
 /// Fit a job's ensemble, epoch by epoch.
 fn train(job: &FoldJob, progress: &dyn Fn(EpochProgress)) -> Result<Fit, RunError> {
-    let settings = fit_settings(job)?;
+    let resolved = Resolved {
+        method: job.method,
+        problem: Problem {
+            rows: job.train.y.len(),
+            ..job.dataset.problem()
+        },
+        recipe: job.settings.clone(),
+    };
+    let seed = job.stream("training").next_u64();
+    let settings = resolved.fit_settings(Device::Cpu, seed).map_err(failed)?;
     let (train, validation) = (rows(&job.train)?, rows(&job.validation)?);
     let shift = original_units(job);
     let mut report = |epoch: &EpochReport| {
@@ -108,11 +105,6 @@ fn train(job: &FoldJob, progress: &dyn Fn(EpochProgress)) -> Result<Fit, RunErro
         });
     };
     fit(&settings, &train, &validation, &mut report).map_err(failed)
-}
-
-/// A setting that `resolve` has filled in.
-pub(in crate::experiment) fn required<T>(value: Option<T>, option: &str) -> Result<T, RunError> {
-    value.ok_or_else(|| RunError::Unsupported(format!("--{option} is not set and has no default")))
 }
 
 fn rows(part: &Part) -> Result<Rows, RunError> {

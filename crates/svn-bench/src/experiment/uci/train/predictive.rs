@@ -4,11 +4,12 @@ use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
 use svn_models::ensemble::best_noise_variance;
 use svn_models::fit::Fit;
 use svn_models::likelihood::Gaussian;
+use svn_models::recipe::Predictive;
 use svn_models::{Likelihood, Prediction};
 
 use super::{failed, laplace};
 use crate::data::Task;
-use crate::experiment::{FoldJob, Part, Predictive, RunError};
+use crate::experiment::{FoldJob, Part, RunError};
 use crate::metrics::{
     ClassPrediction, Metrics, RegressionPrediction, classification_metrics, regression_metrics,
 };

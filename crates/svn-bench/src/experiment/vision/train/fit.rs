@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
+use rand::Rng;
 use svn_models::fit::{
     Checkpoint, Ending, EpochReport, Fit, FitSettings, fit_from, fit_last_layer,
 };
+use svn_models::recipe::{LastLayerMode, Resolved};
 use svn_models::stein::Flow;
 use svn_models::{Device, ModelError, Rows};
 
 use super::Run;
-use super::settings::{last_layer_settings, network_settings};
 use crate::experiment::uci::train::failed;
-use crate::experiment::vision::LlMode;
+use crate::experiment::vision::plan::problem;
 use crate::experiment::{EpochProgress, RunError};
+use crate::split::stream;
 
 /// Where the training of a run leaves its state, and whom it tells.
 pub(super) struct Training<'a> {
@@ -28,8 +30,10 @@ pub(super) struct Training<'a> {
 impl Training<'_> {
     /// Patience that runs out is [`Ending::Observer`].
     pub(super) fn fit(&self) -> Result<Fit, RunError> {
-        let pretrained = self.run.configuration.vision.ll_mode == Some(LlMode::Pretrained);
-        let settings = network_settings(self.run, self.device)?;
+        let recipe = &self.run.configuration.settings;
+        let pretrained = recipe.ll_mode == Some(LastLayerMode::Pretrained);
+        let (resolved, seed) = (self.resolved(), self.seed());
+        let settings = resolved.fit_settings(self.device, seed).map_err(failed)?;
         let stages = if pretrained { 2 } else { 1 };
         let fit = self.network(&settings, stages * settings.epochs)?;
         match pretrained {
@@ -38,10 +42,26 @@ impl Training<'_> {
         }
     }
 
+    fn resolved(&self) -> Resolved {
+        let configuration = self.run.configuration;
+        Resolved {
+            method: configuration.method,
+            problem: problem(self.run.rows.train.len()),
+            recipe: configuration.settings.clone(),
+        }
+    }
+
+    fn seed(&self) -> u64 {
+        let run = self.run;
+        let fold = run.fold.to_string();
+        let words = ["vision", "training", &run.configuration.dataset, &fold];
+        stream(run.seed, &words).next_u64()
+    }
+
     /// All layers; each epoch is kept before the next one begins.
     fn network(&self, settings: &FitSettings, epochs: usize) -> Result<Fit, RunError> {
         let start = self.start(settings);
-        let mut patience = Patience::new(self.run.configuration.vision.patience);
+        let mut patience = Patience::new(self.run.configuration.settings.patience);
         for epoch in start.iter().flat_map(Checkpoint::history) {
             patience.is_over(epoch);
         }
@@ -84,7 +104,9 @@ impl Training<'_> {
 
     /// Newton steps on the last layer of a trained network. The epochs of both parts count.
     fn last_layer(&self, before: Fit, first: usize) -> Result<Fit, RunError> {
-        let settings = last_layer_settings(self.run, self.device)?;
+        let resolved = self.resolved();
+        let settings = resolved.last_layer_settings(self.device, self.seed());
+        let settings = settings.map_err(failed)?;
         let epochs = first + settings.epochs;
         let mut report = |epoch: &EpochReport| self.tell(epoch, first, epochs);
         let last = fit_last_layer(

@@ -2,7 +2,6 @@
 
 mod fit;
 mod measure;
-mod settings;
 
 use std::collections::BTreeMap;
 use std::path::Path;

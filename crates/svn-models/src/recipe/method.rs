@@ -1,11 +1,11 @@
-//! The particle methods that are compared.
+//! The particle methods by name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How the particles move.
+/// How the particles move, by name; [`svn_stein::Method`] has the settings as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -35,7 +35,7 @@ impl Method {
         Self::Ssvn,
     ];
 
-    /// The methods of the paper's tables: what is run where none is named.
+    /// The methods of the paper's tables: what is compared where none is named.
     pub const STANDARD: [Self; 4] = [Self::Ensemble, Self::Wgd, Self::Svgd, Self::Svn];
 
     /// Whether it takes Newton steps, on some coordinates at least.
@@ -43,7 +43,12 @@ impl Method {
         matches!(self, Self::Svn | Self::LlSvn | Self::Ssvn)
     }
 
-    /// Its name on the command line and in records.
+    /// Whether it takes first-order steps, on some coordinates at least.
+    pub fn is_first_order(self) -> bool {
+        !matches!(self, Self::Svn | Self::Ssvn)
+    }
+
+    /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ensemble => "ensemble",

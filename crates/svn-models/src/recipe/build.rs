@@ -1,0 +1,187 @@
+//! From resolved settings to those of a fit.
+
+use svn_curvature::Activation;
+use svn_stein::{
+    Damping, DensityEstimator, FirstOrder, KernelSettings, Method as Particles, Metric, Newton,
+    Rate, StepRule,
+};
+
+use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
+use crate::fit::{FitSettings, Task};
+use crate::network::{NetworkSettings, last_layer};
+use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
+use crate::{Device, ModelError};
+
+impl Resolved {
+    /// Settings for [`fit`](crate::fit::fit): of all layers, for pretrained LL-SVN by SVGD.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] for settings that do not go together.
+    pub fn fit_settings(&self, device: Device, seed: u64) -> Result<FitSettings, ModelError> {
+        match self.recipe.ll_mode {
+            Some(LastLayerMode::Pretrained) => self.settings_of(Method::Svgd, device, seed),
+            _ => self.settings_of(self.method, device, seed),
+        }
+    }
+
+    /// Settings for [`fit_last_layer`](crate::fit::fit_last_layer) of what was trained by [`fit_settings`](Self::fit_settings):
+    /// Newton steps on the last layer alone.
+    ///
+    /// # Errors
+    /// As for [`fit_settings`](Self::fit_settings).
+    pub fn last_layer_settings(
+        &self,
+        device: Device,
+        seed: u64,
+    ) -> Result<FitSettings, ModelError> {
+        self.settings_of(Method::Svn, device, seed)
+    }
+
+    /// What is predicted, and by which likelihood.
+    pub fn task(&self) -> Task {
+        match (self.problem.classes, self.recipe.binary) {
+            (None, _) => Task::Regression(self.recipe.noise.unwrap_or(Noise::Heteroscedastic)),
+            (Some(_), Some(Binary::Bernoulli)) => Task::Binary,
+            (Some(classes), _) => Task::Classes(classes),
+        }
+    }
+
+    /// The network but for its numbers of inputs and outputs.
+    fn network(&self) -> Result<NetworkSettings, ModelError> {
+        let recipe = &self.recipe;
+        let activation = recipe.activation.unwrap_or(Activation::Relu);
+        Ok(match self.problem.network {
+            NetworkKind::Mlp => NetworkSettings::Mlp {
+                hidden: needed("hidden", recipe.hidden.clone())?,
+                activation,
+            },
+            NetworkKind::LeNet => NetworkSettings::LeNet { activation },
+        })
+    }
+
+    fn settings_of(
+        &self,
+        method: Method,
+        device: Device,
+        seed: u64,
+    ) -> Result<FitSettings, ModelError> {
+        let recipe = &self.recipe;
+        let mut settings = FitSettings {
+            // Which coordinates are the last layer's is known of the network.
+            method: Particles::Ensemble {
+                step: FirstOrder::adam(1.0),
+            },
+            network: self.network()?,
+            task: self.task(),
+            prior_precision: needed("prior_precision", recipe.prior_precision)?,
+            particles: needed("particles", recipe.particles)?,
+            epochs: needed("epochs", recipe.epochs)?,
+            batch_size: needed("batch_size", recipe.batch_size)?,
+            curvature: self.curvature(),
+            precision: None,
+            noise_floor: recipe.noise_floor,
+            averaging: recipe.averaging,
+            backend: recipe.backend.unwrap_or_default(),
+            device,
+            seed,
+        };
+        settings.method = self.particles(method, &settings)?;
+        Ok(settings)
+    }
+
+    fn curvature(&self) -> CurvatureSettings {
+        let recipe = &self.recipe;
+        // Of the last layer alone where no kernel asks for more.
+        let needs_all = recipe.metric.is_some_and(Metric::needs_curvature);
+        CurvatureSettings {
+            family: recipe.hessian.unwrap_or(CurvatureFamily::Full),
+            part: if self.method == Method::LlSvn && !needs_all {
+                CurvaturePart::LastLayer
+            } else {
+                CurvaturePart::WholeNetwork
+            },
+            root: recipe.root.unwrap_or(CurvatureRoot::Exact),
+            rows: recipe.curvature_rows,
+            accumulated_batches: recipe.ring.unwrap_or(1),
+            ..CurvatureSettings::default()
+        }
+    }
+
+    /// The method, its step sizes falling along half a cosine to zero at the last step unless the settings say otherwise.
+    fn particles(&self, method: Method, fit: &FitSettings) -> Result<Particles, ModelError> {
+        let recipe = &self.recipe;
+        let steps = (fit.epochs * self.problem.rows.div_ceil(fit.batch_size)) as u64;
+        let rate = |name, value: Option<f64>| {
+            let initial = needed(name, value)?;
+            Ok::<_, ModelError>(match recipe.schedule.unwrap_or(Schedule::Cosine) {
+                Schedule::Cosine => Rate::cosine(initial, steps),
+                Schedule::Constant => Rate::constant(initial),
+            })
+        };
+        let first_order = || -> Result<FirstOrder, ModelError> {
+            Ok(FirstOrder {
+                rule: StepRule::adam(),
+                rate: rate("lr", recipe.lr)?,
+            })
+        };
+        let newton = || {
+            newton(
+                recipe,
+                rate("newton_lr", recipe.newton_lr)?,
+                self.problem.rows,
+            )
+        };
+        Ok(match method {
+            Method::Ensemble => Particles::Ensemble {
+                step: first_order()?,
+            },
+            Method::Wgd => Particles::Wgd {
+                kernel: kernel(recipe)?,
+                estimator: DensityEstimator::Kde,
+                step: first_order()?,
+            },
+            Method::Svgd => Particles::Svgd {
+                kernel: kernel(recipe)?,
+                step: first_order()?,
+            },
+            Method::Svn => Particles::Svn(newton()?),
+            Method::Ssvn => Particles::Ssvn(newton()?),
+            Method::LlSvn => Particles::LlSvn {
+                newton: newton()?,
+                coordinates: last_layer(
+                    &fit.network
+                        .build(self.problem.features, fit.likelihood()?.outputs())?,
+                ),
+                rest: first_order()?,
+            },
+        })
+    }
+}
+
+fn newton(recipe: &Recipe, rate: Rate, rows: usize) -> Result<Newton, ModelError> {
+    Ok(Newton {
+        kernel: kernel(recipe)?,
+        coupling: needed("coupling", recipe.coupling)?,
+        solver: needed("solver", recipe.solver)?,
+        rate,
+        damping: Damping::Constant(needed("damping", recipe.damping)?),
+        trust_region: recipe
+            .trust_region
+            .filter(|bound| *bound > 0.0)
+            .map(|bound| bound * rows as f64),
+        ..Newton::plain()
+    })
+}
+
+fn kernel(recipe: &Recipe) -> Result<KernelSettings, ModelError> {
+    Ok(KernelSettings {
+        kernel: needed("kernel", recipe.kernel.clone())?,
+        metric: needed("metric", recipe.metric)?,
+        bandwidth: needed("bandwidth", recipe.bandwidth)?,
+    })
+}
+
+/// A setting that every resolved recipe has where it is used.
+fn needed<T>(name: &'static str, value: Option<T>) -> Result<T, ModelError> {
+    value.ok_or_else(|| ModelError::setting(name, "not set", "a value"))
+}

@@ -1,0 +1,235 @@
+//! Defaults of each method, for each problem.
+//!
+//! Those of perceptrons were chosen on validation rows of the UCI sets, see `docs/experiments/uci-first.md` and, for more than 4000
+//! training rows, `docs/experiments/uci.md`; those of LeNet on validation images, see `docs/experiments/vision.md`.
+
+use svn_curvature::Activation;
+use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+
+use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved};
+use crate::ModelError;
+use crate::posterior::{CurvatureFamily, CurvatureRoot};
+
+/// What defaults depend on besides the method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Problem {
+    /// Which network.
+    pub network: NetworkKind,
+    /// Training rows.
+    pub rows: usize,
+    /// Features of a row.
+    pub features: usize,
+    /// Number of classes; none for regression.
+    pub classes: Option<usize>,
+}
+
+/// How many training rows there are, in the steps that defaults and tuning grids know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Size {
+    /// Up to 4000.
+    Small,
+    /// Up to 16 000.
+    Medium,
+    /// More.
+    Large,
+}
+
+impl Size {
+    /// The size of so many training rows.
+    pub fn of(rows: usize) -> Self {
+        match rows {
+            ..=4000 => Self::Small,
+            4001..=16_000 => Self::Medium,
+            _ => Self::Large,
+        }
+    }
+}
+
+/// What a network and a size decide.
+struct Defaults {
+    activation: Activation,
+    epochs: usize,
+    lr: f64,
+    newton_lr: f64,
+    batch_size: usize,
+    prior_precision: f64,
+    hessian: CurvatureFamily,
+    coupling: Coupling,
+    damping: f64,
+    trust_region: f64,
+    ring: usize,
+}
+
+impl Recipe {
+    /// Fill in what is left out, and leave out what the method does not use.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] for a setting out of its range, or a batch of more rows than there are.
+    pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
+        self.validate()?;
+        let recipe = self.filled(method, problem);
+        match recipe.batch_size {
+            Some(size) if size > problem.rows => Err(ModelError::setting(
+                "batch_size",
+                size,
+                &format!("at most the {} training rows", problem.rows),
+            )),
+            _ => Ok(Resolved {
+                method,
+                problem: *problem,
+                recipe,
+            }),
+        }
+    }
+
+    /// The same for a method: one step size can only be meant for the one kind of step that a method takes. To be asked before
+    /// settings of different origin are put together.
+    #[must_use]
+    pub fn meant_for(&self, method: Method) -> Self {
+        let mut recipe = self.clone();
+        if !method.is_first_order() {
+            recipe.newton_lr = recipe.newton_lr.or(recipe.lr.take());
+        }
+        recipe
+    }
+
+    fn filled(&self, method: Method, problem: &Problem) -> Self {
+        let given = self.meant_for(method);
+        let default = match problem.network {
+            NetworkKind::Mlp => perceptron(method, Size::of(problem.rows)),
+            NetworkKind::LeNet => lenet(method, problem.rows, given.activation),
+        };
+        let is_perceptron = problem.network == NetworkKind::Mlp;
+        let (newton, first_order) = (method.is_newton(), method.is_first_order());
+        let classes = problem.classes.is_some();
+        let has_kernel = method != Method::Ensemble;
+        let metric = match method {
+            Method::Svn | Method::Ssvn => Metric::Curvature,
+            _ => Metric::Identity,
+        };
+        let metric = given.metric.or(Some(metric)).filter(|_| has_kernel);
+        // Kept where the method or its kernel asks for curvature.
+        let curved = newton || metric.is_some_and(Metric::needs_curvature);
+        let hessian = given.hessian.or(Some(default.hessian)).filter(|_| curved);
+        let root = match hessian {
+            Some(CurvatureFamily::Full) => CurvatureRoot::Exact,
+            _ if is_perceptron => CurvatureRoot::Exact,
+            _ => CurvatureRoot::Sampled(1),
+        };
+        let heteroscedastic = given.noise != Some(Noise::Homoscedastic);
+        Self {
+            epochs: given.epochs.or(Some(default.epochs)),
+            patience: given.patience.filter(|&epochs| epochs > 0),
+            lr: given.lr.or(Some(default.lr)).filter(|_| first_order),
+            newton_lr: given
+                .newton_lr
+                .or(Some(default.newton_lr))
+                .filter(|_| newton),
+            batch_size: given
+                .batch_size
+                .or(Some(default.batch_size.min(problem.rows.max(1)))),
+            particles: given.particles.or(Some(5)),
+            hidden: given
+                .hidden
+                .or_else(|| Some(vec![50, 50]))
+                .filter(|_| is_perceptron),
+            activation: given.activation.or(Some(default.activation)),
+            noise: given
+                .noise
+                .or(Some(Noise::Heteroscedastic))
+                .filter(|_| !classes),
+            noise_floor: given.noise_floor.filter(|_| !classes && heteroscedastic),
+            prior_precision: given.prior_precision.or(Some(default.prior_precision)),
+            hessian,
+            root: given.root.or(Some(root)).filter(|_| curved),
+            ll_mode: given
+                .ll_mode
+                .or(Some(LastLayerMode::Joint))
+                .filter(|_| method == Method::LlSvn),
+            coupling: given.coupling.or(Some(default.coupling)).filter(|_| newton),
+            kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
+            metric,
+            bandwidth: given
+                .bandwidth
+                .or(Some(Bandwidth::Median))
+                .filter(|_| has_kernel),
+            solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
+            damping: given.damping.or(Some(default.damping)).filter(|_| newton),
+            trust_region: given
+                .trust_region
+                .or(Some(default.trust_region))
+                .filter(|_| newton),
+            ring: given.ring.or(Some(default.ring)).filter(|_| curved),
+            curvature_rows: given.curvature_rows.filter(|_| curved),
+            schedule: given.schedule,
+            averaging: given.averaging,
+            binary: given
+                .binary
+                .or(Some(Binary::Bernoulli))
+                .filter(|_| problem.classes == Some(2)),
+            predictive: given
+                .predictive
+                .filter(|kind| !classes || *kind == Predictive::Laplace),
+            temperature: given.temperature.filter(|_| classes),
+            backend: given.backend,
+        }
+    }
+}
+
+fn perceptron(method: Method, size: Size) -> Defaults {
+    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
+    let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
+        (true, Size::Small) => (16, 20.0, 0.1, 6),
+        (true, Size::Medium) => (256, 100.0, 0.03, 1),
+        (true, Size::Large) => (384, 500.0, 0.03, 1),
+        (false, Size::Small) => (16, 0.0, 0.0, 6),
+        (false, Size::Medium | Size::Large) => (32, 0.0, 0.0, 6),
+    };
+    Defaults {
+        activation: Activation::Relu,
+        epochs: 50,
+        lr: match size {
+            Size::Small => 0.03,
+            _ if method == Method::LlSvn => 0.03,
+            Size::Medium | Size::Large => 0.01,
+        },
+        newton_lr: 1.0,
+        batch_size,
+        // What suited the validation rows of yacht, autompg and energy best, of 1, 3 and 10 (of 1, 2 and 3 for SVN).
+        prior_precision: match method {
+            Method::Ensemble => 1.0,
+            Method::Wgd | Method::Svgd => 3.0,
+            Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
+        },
+        hessian: CurvatureFamily::Full,
+        coupling: Coupling::Gram,
+        damping,
+        trust_region,
+        ring,
+    }
+}
+
+fn lenet(method: Method, rows: usize, activation: Option<Activation>) -> Defaults {
+    let many = rows >= 4000;
+    let activation = activation.unwrap_or(Activation::Sigmoid);
+    Defaults {
+        activation,
+        epochs: if many { 20 } else { 50 },
+        lr: match activation {
+            Activation::Sigmoid => 0.004,
+            _ => 0.001,
+        },
+        newton_lr: 0.3,
+        batch_size: if many { 128 } else { 32 },
+        prior_precision: 1.0,
+        hessian: match method {
+            Method::LlSvn => CurvatureFamily::Kfac,
+            _ => CurvatureFamily::Diag,
+        },
+        coupling: Coupling::BlockDiagonal,
+        damping: 10.0,
+        // 5 nats for 500 rows.
+        trust_region: 0.01,
+        ring: 10,
+    }
+}

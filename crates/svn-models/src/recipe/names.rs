@@ -1,0 +1,65 @@
+//! Settings that are a choice among names and belong to no other module.
+
+use serde::{Deserialize, Serialize};
+
+/// Noise of a Gaussian likelihood.
+pub use crate::fit::NoiseModel as Noise;
+
+/// Which network is trained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum NetworkKind {
+    /// Fully connected layers.
+    Mlp,
+    /// LeNet, for images.
+    #[serde(rename = "lenet")]
+    LeNet,
+}
+
+/// Likelihood of two classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Binary {
+    /// One logit `ln p₁/p₀`.
+    Bernoulli,
+    /// A logit a class.
+    Softmax,
+}
+
+/// What the predictive density is made of. The prior precision of Laplace variances is chosen on validation rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Predictive {
+    /// Spread of the members and noise.
+    Moments,
+    /// The same; the members' Laplace variances are computed for `nll_epistemic` alone, regression only.
+    Epistemic,
+    /// Spread, noise and the mean of the members' Laplace variances: a mixture of Laplace approximations. For classes
+    /// the mean of their probabilities, by the probit approximation.
+    Laplace,
+}
+
+/// How the step size falls over a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Schedule {
+    /// Along half a cosine to zero at the last step.
+    Cosine,
+    /// Not at all.
+    Constant,
+}
+
+/// How the last layer comes to its Newton steps in LL-SVN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum LastLayerMode {
+    /// All layers from the start, Newton steps on the last one.
+    Joint,
+    /// First all layers by first-order steps, then the last one alone by Newton steps.
+    Pretrained,
+}

@@ -1,0 +1,222 @@
+//! The list of training settings, and how they are read and checked.
+
+use serde::de::value::{Error, StrDeserializer};
+use serde::de::{DeserializeOwned, IntoDeserializer};
+use serde::{Deserialize, Serialize};
+use svn_curvature::Activation;
+use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+
+use super::{Binary, LastLayerMode, Noise, Predictive, Schedule};
+use crate::posterior::{CurvatureFamily, CurvatureRoot};
+use crate::{BackendKind, ModelError};
+
+/// A setting as others show it, for example a command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Setting {
+    /// Name of the field of [`Recipe`].
+    pub name: &'static str,
+    /// What stands for its value in a help text; empty for one that is on or off.
+    pub value: &'static str,
+    /// What it is.
+    pub help: &'static str,
+}
+
+/// Values that a setting may have.
+struct Range<T> {
+    expected: &'static str,
+    fits: fn(&T) -> bool,
+}
+
+impl<T> Range<T> {
+    const ANY: Self = Self {
+        expected: "",
+        fits: |_| true,
+    };
+}
+
+const COUNT: Range<usize> = Range {
+    expected: "a whole number, at least 1",
+    fits: |&value| value >= 1,
+};
+const WHOLE: Range<usize> = Range {
+    expected: "a whole number",
+    fits: |_| true,
+};
+const WIDTHS: Range<Vec<usize>> = Range {
+    expected: "whole numbers, each at least 1",
+    fits: |widths| widths.iter().all(|&width| width >= 1),
+};
+const POSITIVE: Range<f64> = Range {
+    expected: "a positive finite number",
+    fits: |&value| value.is_finite() && value > 0.0,
+};
+const NON_NEGATIVE: Range<f64> = Range {
+    expected: "a finite number, 0 or more",
+    fits: |&value| value.is_finite() && value >= 0.0,
+};
+const SHARE: Range<f64> = Range {
+    expected: "above 0 and at most 1",
+    fits: |&value| value > 0.0 && value <= 1.0,
+};
+const FLOOR: Range<f64> = Range {
+    expected: "above 0 and below 7",
+    fits: |&value| value > 0.0 && value < 7.0,
+};
+
+macro_rules! settings {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty, $value:literal, $range:expr;)+) => {
+        /// Settings of a training run. `None` is the default, which [`resolve`](Recipe::resolve) fills in.
+        ///
+        /// In a file, fields that are not set are left out, and choices are their names in kebab case.
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct Recipe {
+            $(
+                $(#[doc = $doc])+
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$type>,
+            )+
+        }
+
+        impl Recipe {
+            /// The settings there are.
+            pub const SETTINGS: &'static [Setting] = &[$(Setting {
+                name: stringify!($name),
+                value: $value,
+                help: concat!($($doc),+),
+            }),+];
+
+            /// These settings, with those of `others` where these say nothing.
+            #[must_use]
+            pub fn or(&self, others: &Self) -> Self {
+                Self { $($name: self.$name.clone().or_else(|| others.$name.clone())),+ }
+            }
+
+            /// Check every range that does not depend on the data.
+            ///
+            /// # Errors
+            /// [`ModelError::Setting`] for the first setting out of its range.
+            pub fn validate(&self) -> Result<(), ModelError> {
+                $(if let Some(value) = &self.$name {
+                    check(stringify!($name), value, &$range)?;
+                })+
+                Ok(())
+            }
+
+            /// Set one by its name, `batch_size` or `batch-size`, from text as on a command line.
+            ///
+            /// # Errors
+            /// [`ModelError::Setting`] for a name there is not, text that is no value, and a value out of its range.
+            pub fn set(&mut self, name: &str, text: &str) -> Result<(), ModelError> {
+                match name.replace('-', "_").as_str() {
+                    $(stringify!($name) => self.$name = Some(read(stringify!($name), text, &$range)?),)+
+                    _ => return Err(ModelError::setting("setting", name, "one of the settings of a recipe")),
+                }
+                Ok(())
+            }
+        }
+    };
+}
+
+settings! {
+    /// Passes over the training rows at most
+    epochs: usize, "N", COUNT;
+    /// Epochs without a better validation NLL after which training stops; 0 never
+    patience: usize, "N", WHOLE;
+    /// Step size of first-order steps (Adam); of svn and ssvn, that of Newton steps unless newton-lr is given
+    lr: f64, "RATE", POSITIVE;
+    /// Step size of Newton steps
+    newton_lr: f64, "RATE", POSITIVE;
+    /// Rows of a batch
+    batch_size: usize, "N", COUNT;
+    /// Members of the ensemble
+    particles: usize, "N", COUNT;
+    /// Units of the hidden layers of a perceptron, comma separated
+    hidden: Vec<usize>, "UNITS", WIDTHS;
+    /// Activation of the hidden layers: relu, tanh, sigmoid or gelu
+    activation: Activation, "NAME", Range::ANY;
+    /// Gaussian noise: homoscedastic or heteroscedastic
+    noise: Noise, "NAME", Range::ANY;
+    /// Least standard deviation of heteroscedastic noise, in those of the target; about 0.001 if left out
+    noise_floor: f64, "VALUE", FLOOR;
+    /// Precision of the Gaussian prior
+    prior_precision: f64, "VALUE", POSITIVE;
+    /// Curvature: full, diag, kfac or ekfac
+    hessian: CurvatureFamily, "NAME", Range::ANY;
+    /// Root of the curvature in the outputs: exact or sampled
+    root: CurvatureRoot, "NAME", Range::ANY;
+    /// LL-SVN: joint, or pretrained by first-order steps before Newton steps on the last layer alone
+    ll_mode: LastLayerMode, "NAME", Range::ANY;
+    /// SVN Hessian: exact, gram, block-repulsion or block-diagonal
+    coupling: Coupling, "NAME", Range::ANY;
+    /// Kernel: rbf or imq
+    kernel: Kernel, "NAME", Range::ANY;
+    /// Metric of the kernel: identity, curvature or diagonal
+    metric: Metric, "NAME", Range::ANY;
+    /// Bandwidth of the kernel: median, 2d or a number
+    bandwidth: Bandwidth, "VALUE", Range::ANY;
+    /// Newton system: auto, direct, dense, cg, preconditioned or minres
+    solver: Solver, "NAME", Range::ANY;
+    /// Levenberg damping, on the scale of the sum over the data
+    damping: f64, "VALUE", NON_NEGATIVE;
+    /// Predicted change of a step at most, nats per row; 0 is no limit
+    trust_region: f64, "VALUE", NON_NEGATIVE;
+    /// Batches whose curvature is accumulated
+    ring: usize, "N", COUNT;
+    /// Rows of a batch that the curvature is taken from; all if left out
+    curvature_rows: usize, "N", COUNT;
+    /// Step size over the run: cosine or constant
+    schedule: Schedule, "NAME", Range::ANY;
+    /// Average weights over this share of the steps so far; no average if left out
+    averaging: f64, "SHARE", SHARE;
+    /// Two classes: bernoulli or softmax
+    binary: Binary, "NAME", Range::ANY;
+    /// Predictive density: moments, laplace or, for regression, epistemic
+    predictive: Predictive, "NAME", Range::ANY;
+    /// Divide logits by a temperature fitted on the validation rows
+    temperature: bool, "", Range::ANY;
+    /// Who evaluates the network: native (plain Rust), torch (libtorch) or auto
+    backend: BackendKind, "NAME", Range::ANY;
+}
+
+fn check<T: Serialize>(name: &'static str, value: &T, range: &Range<T>) -> Result<(), ModelError> {
+    if (range.fits)(value) {
+        return Ok(());
+    }
+    let value = serde_json::to_string(value).unwrap_or_default();
+    Err(ModelError::setting(name, value, range.expected))
+}
+
+/// A number, numbers separated by commas, or a name.
+fn read<T>(name: &'static str, text: &str, range: &Range<T>) -> Result<T, ModelError>
+where
+    T: DeserializeOwned + Serialize,
+{
+    let plain = || serde_json::from_str(text).ok();
+    let listed = || serde_json::from_str(&format!("[{text}]")).ok();
+    let named = |text: &str| {
+        let deserializer: StrDeserializer<'_, Error> = text.into_deserializer();
+        T::deserialize(deserializer)
+    };
+    let value = match plain().or_else(listed).map_or_else(|| named(text), Ok) {
+        Ok(value) => value,
+        Err(_) if !range.expected.is_empty() => {
+            return Err(ModelError::setting(name, text, range.expected));
+        }
+        Err(error) => return Err(ModelError::setting(name, text, &of_names(&error))),
+    };
+    if (range.fits)(&value) {
+        Ok(value)
+    } else {
+        Err(ModelError::setting(name, text, range.expected))
+    }
+}
+
+/// `exact, gram` of "unknown variant `x`, expected `exact` or `gram`".
+fn of_names(error: &Error) -> String {
+    let text = error.to_string();
+    let names = text
+        .rsplit_once("expected ")
+        .map_or(text.as_str(), |(_, names)| names);
+    names.trim_start_matches("one of ").replace('`', "")
+}

@@ -1,0 +1,313 @@
+//! The list, its ranges, its texts, and the defaults of both networks.
+
+use svn_curvature::Activation;
+use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+
+use super::*;
+use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot};
+use crate::stein;
+use crate::{BackendKind, Device};
+
+const TABLE: Problem = Problem {
+    network: NetworkKind::Mlp,
+    rows: 300,
+    features: 7,
+    classes: None,
+};
+const IMAGES: Problem = Problem {
+    network: NetworkKind::LeNet,
+    rows: 400,
+    features: 784,
+    classes: Some(10),
+};
+
+fn resolved(method: Method, problem: &Problem) -> Recipe {
+    Recipe::default().resolve(method, problem).unwrap().recipe
+}
+
+#[test]
+fn what_is_out_of_range_is_told_with_what_is_not() {
+    for (name, text, expected) in [
+        (
+            "particles",
+            "0",
+            "particles is 0; expected a whole number, at least 1",
+        ),
+        (
+            "hidden",
+            "50,0",
+            "hidden is 50,0; expected whole numbers, each at least 1",
+        ),
+        ("lr", "nan", "lr is nan; expected a positive finite number"),
+        ("lr", "-1", "lr is -1; expected a positive finite number"),
+        (
+            "damping",
+            "-1",
+            "damping is -1; expected a finite number, 0 or more",
+        ),
+        (
+            "averaging",
+            "1.5",
+            "averaging is 1.5; expected above 0 and at most 1",
+        ),
+        (
+            "noise-floor",
+            "8",
+            "noise_floor is 8; expected above 0 and below 7",
+        ),
+        (
+            "hessian",
+            "fool",
+            "hessian is fool; expected full, diag, kfac, ekfac",
+        ),
+        (
+            "coupling",
+            "",
+            "coupling is ; expected exact, gram, block-repulsion, block-diagonal",
+        ),
+        (
+            "bandwidth",
+            "-1",
+            "bandwidth is -1; expected median, 2d or a positive number",
+        ),
+        (
+            "rate",
+            "1",
+            "setting is rate; expected one of the settings of a recipe",
+        ),
+    ] {
+        let found = Recipe::default().set(name, text).unwrap_err().to_string();
+        assert_eq!(found, expected);
+    }
+    let wrong = Recipe {
+        lr: Some(0.0),
+        ..Recipe::default()
+    };
+    let found = wrong.validate().unwrap_err().to_string();
+    assert_eq!(found, "lr is 0.0; expected a positive finite number");
+    assert!(wrong.resolve(Method::Svgd, &TABLE).is_err());
+}
+
+/// Every setting of the list, from text and back from JSON and TOML.
+#[test]
+fn there_and_back() {
+    let mut recipe = Recipe::default();
+    for (name, text) in [
+        ("epochs", "7"),
+        ("patience", "0"),
+        ("lr", "1e-3"),
+        ("newton_lr", "0.3"),
+        ("batch-size", "16"),
+        ("particles", "5"),
+        ("hidden", "50,20"),
+        ("activation", "tanh"),
+        ("noise", "homoscedastic"),
+        ("noise_floor", "0.01"),
+        ("prior_precision", "2"),
+        ("hessian", "ekfac"),
+        ("root", "sampled 3"),
+        ("ll_mode", "pretrained"),
+        ("coupling", "block-repulsion"),
+        ("kernel", "imq"),
+        ("metric", "diagonal"),
+        ("bandwidth", "2d"),
+        ("solver", "cg 1e-8 200"),
+        ("damping", "0"),
+        ("trust_region", "0.1"),
+        ("ring", "6"),
+        ("curvature_rows", "8"),
+        ("schedule", "constant"),
+        ("averaging", "0.3"),
+        ("binary", "softmax"),
+        ("predictive", "laplace"),
+        ("temperature", "true"),
+        ("backend", "native"),
+    ] {
+        recipe.set(name, text).unwrap();
+    }
+    assert_eq!(recipe.hidden, Some(vec![50, 20]));
+    assert_eq!(recipe.root, Some(CurvatureRoot::Sampled(3)));
+    assert_eq!(recipe.bandwidth, Some(Bandwidth::Dimension));
+    assert_eq!(recipe.backend, Some(BackendKind::Native));
+    let text = serde_json::to_string(&recipe).unwrap();
+    for part in [
+        r#""bandwidth":"2d""#,
+        r#""solver":"cg 1e-8 200""#,
+        r#""root":"sampled 3""#,
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(serde_json::from_str::<Recipe>(&text).unwrap(), recipe);
+    let fields = serde_json::to_value(&recipe).unwrap();
+    assert_eq!(
+        fields.as_object().unwrap().len(),
+        Recipe::SETTINGS.len(),
+        "each is set above"
+    );
+    // What is set goes first.
+    assert_eq!(recipe.or(&resolved(Method::Svn, &TABLE)), recipe);
+    assert_eq!(Recipe::default().or(&recipe), recipe);
+    assert!(serde_json::from_str::<Recipe>(r#"{"rate": 1}"#).is_err());
+}
+
+#[test]
+fn a_method_records_what_it_uses_and_nothing_else() {
+    let ensemble = resolved(Method::Ensemble, &TABLE);
+    assert_eq!(
+        (ensemble.kernel, ensemble.hessian, ensemble.damping),
+        (None, None, None)
+    );
+    assert_eq!((ensemble.lr, ensemble.newton_lr), (Some(0.03), None));
+    let svn = resolved(Method::Svn, &TABLE);
+    assert_eq!(
+        (svn.lr, svn.newton_lr, svn.ring),
+        (None, Some(1.0), Some(6))
+    );
+    assert_eq!(
+        (svn.hessian, svn.root),
+        (Some(CurvatureFamily::Full), Some(CurvatureRoot::Exact))
+    );
+    assert_eq!(
+        (svn.coupling, svn.metric),
+        (Some(Coupling::Gram), Some(Metric::Curvature))
+    );
+    assert_eq!((svn.binary, svn.temperature), (None, None));
+    let ll_svn = resolved(Method::LlSvn, &TABLE);
+    assert_eq!((ll_svn.lr, ll_svn.newton_lr), (Some(0.03), Some(1.0)));
+
+    let ensemble = resolved(Method::Ensemble, &IMAGES);
+    assert_eq!(
+        (ensemble.newton_lr, ensemble.ll_mode, ensemble.root),
+        (None, None, None)
+    );
+    assert_eq!(
+        (ensemble.lr, ensemble.batch_size, ensemble.epochs),
+        (Some(0.004), Some(32), Some(50))
+    );
+    assert_eq!((ensemble.hidden, ensemble.noise), (None, None));
+    let svn = resolved(Method::Svn, &IMAGES);
+    assert_eq!((svn.lr, svn.newton_lr), (None, Some(0.3)));
+    assert_eq!(
+        (svn.hessian, svn.root),
+        (Some(CurvatureFamily::Diag), Some(CurvatureRoot::Sampled(1)))
+    );
+    assert_eq!(
+        (svn.coupling, svn.solver),
+        (Some(Coupling::BlockDiagonal), Some(Solver::Auto))
+    );
+    let ll_svn = resolved(Method::LlSvn, &IMAGES);
+    assert_eq!((ll_svn.lr, ll_svn.newton_lr), (Some(0.004), Some(0.3)));
+    assert_eq!(
+        (ll_svn.hessian, ll_svn.metric),
+        (Some(CurvatureFamily::Kfac), Some(Metric::Identity))
+    );
+    assert_eq!(ll_svn.ll_mode, Some(LastLayerMode::Joint));
+    let svgd = resolved(Method::Svgd, &IMAGES);
+    assert_eq!(
+        (svgd.kernel, svgd.hessian, svgd.root),
+        (Some(Kernel::Rbf), None, None)
+    );
+}
+
+#[test]
+fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
+    let rates = |method, lr, newton_lr| {
+        let given = Recipe {
+            lr,
+            newton_lr,
+            ..Recipe::default()
+        };
+        let recipe = given.resolve(method, &IMAGES).unwrap().recipe;
+        (recipe.lr, recipe.newton_lr)
+    };
+    for method in [Method::Svn, Method::Ssvn] {
+        assert_eq!(rates(method, Some(0.1), None), (None, Some(0.1)));
+        assert_eq!(rates(method, Some(0.1), Some(0.2)), (None, Some(0.2)));
+    }
+    assert_eq!(
+        rates(Method::LlSvn, Some(0.1), None),
+        (Some(0.1), Some(0.3))
+    );
+    assert_eq!(rates(Method::Svgd, Some(0.1), Some(0.2)), (Some(0.1), None));
+}
+
+#[test]
+fn what_is_given_goes_first_and_a_resolved_recipe_stays() {
+    let given = Recipe {
+        hessian: Some(CurvatureFamily::Full),
+        batch_size: Some(7),
+        activation: Some(Activation::Relu),
+        patience: Some(0),
+        ..Recipe::default()
+    };
+    let many = Problem {
+        rows: 48_000,
+        ..IMAGES
+    };
+    let recipe = given.resolve(Method::LlSvn, &many).unwrap().recipe;
+    assert_eq!(
+        (recipe.batch_size, recipe.epochs, recipe.lr),
+        (Some(7), Some(20), Some(0.001))
+    );
+    assert_eq!(
+        (recipe.root, recipe.patience),
+        (Some(CurvatureRoot::Exact), None)
+    );
+    for method in Method::ALL {
+        let once = resolved(method, &TABLE);
+        assert_eq!(
+            once.resolve(method, &TABLE).unwrap().recipe,
+            once,
+            "{method}"
+        );
+    }
+    let large = Recipe {
+        batch_size: Some(301),
+        ..Recipe::default()
+    };
+    assert_eq!(
+        large.resolve(Method::Svn, &TABLE).unwrap_err().to_string(),
+        "batch_size is 301; expected at most the 300 training rows"
+    );
+}
+
+#[test]
+fn a_fit_has_the_settings_of_its_recipe() {
+    let of = |method, problem: &Problem, recipe: Recipe| {
+        let resolved = recipe.resolve(method, problem).unwrap();
+        resolved.fit_settings(Device::Cpu, 3).unwrap()
+    };
+    let settings = of(Method::Svn, &TABLE, Recipe::default());
+    let newton = settings.method.newton().unwrap();
+    // 50 epochs of 19 batches; 0.1 nats for each of 300 rows.
+    assert_eq!(newton.rate, stein::Rate::cosine(1.0, 950));
+    assert_eq!(newton.trust_region, Some(30.0));
+    assert_eq!(settings.curvature.accumulated_batches, 6);
+    settings.validate(300).unwrap();
+    for method in Method::ALL {
+        let settings = of(method, &TABLE, Recipe::default());
+        assert_eq!(settings.method.name(), method.name());
+        settings.validate(300).unwrap();
+    }
+    let none = Recipe {
+        trust_region: Some(0.0),
+        schedule: Some(Schedule::Constant),
+        ..Recipe::default()
+    };
+    let settings = of(Method::Svn, &TABLE, none);
+    let newton = settings.method.newton().unwrap();
+    assert_eq!(
+        (newton.trust_region, newton.rate),
+        (None, stein::Rate::constant(1.0))
+    );
+
+    let pretrained = Recipe {
+        ll_mode: Some(LastLayerMode::Pretrained),
+        ..Recipe::default()
+    };
+    let resolved = pretrained.resolve(Method::LlSvn, &IMAGES).unwrap();
+    let first = resolved.fit_settings(Device::Cpu, 3).unwrap();
+    let last = resolved.last_layer_settings(Device::Cpu, 3).unwrap();
+    assert_eq!([first.method.name(), last.method.name()], ["svgd", "svn"]);
+    assert_eq!(last.curvature.part, CurvaturePart::LastLayer);
+}
