@@ -84,7 +84,7 @@ pub enum ExperimentError {
         /// How the particles move.
         method: Method,
         /// What is wrong.
-        source: ModelError,
+        source: Box<ModelError>,
     },
     /// Tuned settings could not be used.
     #[error(transparent)]

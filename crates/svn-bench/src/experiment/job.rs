@@ -53,7 +53,7 @@ impl DatasetSummary {
             .map_err(|source| ExperimentError::Recipe {
                 dataset: self.name.clone(),
                 method,
-                source,
+                source: Box::new(source),
             })
     }
 }

@@ -56,7 +56,7 @@ pub enum TunedError {
         /// The table.
         method: Method,
         /// What is wrong.
-        source: ModelError,
+        source: Box<ModelError>,
     },
 }
 
@@ -78,7 +78,7 @@ impl TunedSettings {
             settings.validate().map_err(|source| TunedError::Range {
                 path: path.to_owned(),
                 method,
-                source,
+                source: Box::new(source),
             })?;
         }
         Ok(Self { methods })

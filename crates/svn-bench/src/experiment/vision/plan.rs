@@ -375,7 +375,7 @@ pub(super) fn resolve(
         .map_err(|source| ExperimentError::Recipe {
             dataset: dataset.to_owned(),
             method,
-            source,
+            source: Box::new(source),
         })
 }
 
