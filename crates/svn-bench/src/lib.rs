@@ -1,4 +1,4 @@
-//! From data files to benchmark reports: data sets, splits, scaling, metrics, records, reports, figures, and the
+//! From data files to benchmark reports: data sets, splits, metrics, records, reports, figures, and the
 //! experiments behind the `svn` command.
 //!
 //! Training is behind the boundary [`experiment::FoldRunner`] and in [`experiment::vision::train`]; everything else here
@@ -16,5 +16,4 @@ pub mod perf;
 pub mod plot;
 pub mod record;
 pub mod report;
-pub mod scale;
 pub mod split;

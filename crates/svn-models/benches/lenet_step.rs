@@ -22,7 +22,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate, Sampler, State,
 };
-use svn_models::{Backend, BackendKind, Device, Ensemble, Likelihood, Precision, Rows};
+use svn_models::{Backend, BackendKind, Device, Likelihood, Members, Precision, Rows};
 
 const PARTICLES: usize = 5;
 const BATCH: usize = 128;
@@ -71,7 +71,7 @@ fn images(rows: usize) -> Rows {
 fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
     let softmax = Likelihood::Softmax { classes: 10 };
     let particles = initial_particles(&network(), PARTICLES, 1);
-    let ensemble = Ensemble::new(network(), softmax, particles, Backend::default()).unwrap();
+    let ensemble = Members::new(network(), softmax, particles, Backend::default()).unwrap();
     let settings = FitSettings {
         method: Method::Svn(Newton {
             coupling,

@@ -45,6 +45,44 @@ pub enum ModelError {
         /// Number of classes.
         classes: usize,
     },
+    /// A feature or target that is not finite.
+    #[error("{what} of row {row} is {value}; expected a finite number, drop or impute it before")]
+    Cell {
+        /// Which column, for example `feature 3`, counted from 0.
+        what: String,
+        /// Row, counted from 0.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+    /// A target of one class.
+    #[error("the target is class `{label}` in all rows; expected two classes or more")]
+    OneClass {
+        /// The class.
+        label: String,
+    },
+    /// A prediction that is no number or no variance.
+    #[error("{what} of member {member} at row {row} is {value}, expected a {expected} number")]
+    Predicted {
+        /// Which quantity.
+        what: &'static str,
+        /// Member, counted from 0.
+        member: usize,
+        /// Row, counted from 0.
+        row: usize,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+    /// A class label that was not among those of training.
+    #[error("unknown class label `{label}`; known: {known}")]
+    UnknownLabel {
+        /// The label.
+        label: String,
+        /// Those of training.
+        known: String,
+    },
     /// A regression was asked for classes, or a classification for numbers.
     #[error("the likelihood is one of {likelihood}; call {instead}")]
     OtherTask {
@@ -64,6 +102,9 @@ pub enum ModelError {
     /// A checkpoint that cannot be written, read or gone on from.
     #[error(transparent)]
     Checkpoint(#[from] crate::fit::CheckpointError),
+    /// Features or targets that cannot be scaled.
+    #[error(transparent)]
+    Scale(#[from] crate::scaling::ScaleError),
     /// From the curvature layer.
     #[error(transparent)]
     Curvature(#[from] svn_curvature::CurvatureError),

@@ -2,7 +2,7 @@
 //!
 //!
 //! ```text
-//! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Ensemble → Prediction, ClassPrediction
+//! network × likelihood × prior × rows → Posterior (a Curved target) → fit → Members → Prediction, ClassPrediction
 //! ```
 //!
 //! - [`network`]: multilayer perceptrons, LeNet, and their starting weights
@@ -10,26 +10,36 @@
 //! - [`posterior`]: minibatches, full, diagonal or Kronecker-factored curvature of the last batches, score and curvature of the same energy
 //! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows
 //! - [`recipe`]: the list of training settings, their defaults for each method and problem, and the settings of a fit from them
-//! - [`ensemble`]: predictions and their moments
+//! - [`members`]: predictions of trained members, their moments and mixture
+//! - [`predictive`]: from members to the predictive density, what it needs chosen on validation rows
+//! - [`scaling`]: standardisation of features and targets, and the way back
 
 #![deny(missing_docs)]
 #![warn(clippy::unwrap_used, clippy::print_stdout)]
 
-pub mod ensemble;
 mod error;
 pub mod fit;
+mod labels;
 pub mod likelihood;
+pub mod members;
+mod model;
 pub mod network;
 pub mod posterior;
+pub mod predictive;
 pub mod recipe;
 mod rows;
+pub mod scaling;
+mod task;
 
-pub use ensemble::{ClassPrediction, Ensemble, Prediction};
 pub use error::ModelError;
+pub use labels::LabelEncoding;
 pub use likelihood::Likelihood;
+pub use members::{ClassPrediction, Members, Prediction};
+pub use model::{Builder, Ensemble, Training};
 pub use recipe::Recipe;
 pub use rows::Rows;
 pub use svn_curvature::{Backend, BackendKind, Device, Precision, set_torch_threads};
+pub use task::Task;
 
 /// The curvature crate, whose networks and layers appear in this crate's interface.
 pub use svn_curvature as curvature;

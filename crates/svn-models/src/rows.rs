@@ -1,7 +1,7 @@
 //! Rows of features and targets, checked once when they enter.
 
 use crate::ModelError;
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 
 /// `n` rows of `p` features with one numeric target each, all finite, in the units the network sees
 /// (usually standardised).
@@ -42,6 +42,17 @@ impl Rows {
             });
         }
         Ok(Self { features, targets })
+    }
+
+    /// At most `count` rows, evenly spaced, for they may be in an order.
+    pub(crate) fn spread_out(&self, count: usize) -> (Array2<f64>, Array1<f64>) {
+        let all = self.len();
+        let count = all.min(count);
+        let rows: Vec<usize> = (0..count).map(|k| k * all / count).collect();
+        (
+            self.features.select(Axis(0), &rows),
+            self.targets.select(Axis(0), &rows),
+        )
     }
 
     /// Number of rows `n`.

@@ -285,7 +285,7 @@ fn files_that_are_no_whole_checkpoint_say_so_with_their_name() {
     let mut other = bytes.clone();
     other[8] = 9;
     assert!(message(&other).starts_with(&format!(
-        "checkpoint {file} has format 9; this program reads 3;"
+        "checkpoint {file} has format 9; this program reads 4;"
     )));
     for place in [30, all / 2, all - 1] {
         let mut flipped = bytes.clone();

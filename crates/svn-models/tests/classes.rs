@@ -15,7 +15,7 @@ use svn_models::stein::{
     Coordinates, Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton,
     Rate, Score,
 };
-use svn_models::{Backend, BackendKind, Ensemble, Likelihood, Rows};
+use svn_models::{Backend, BackendKind, Likelihood, Members, Rows};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
@@ -145,9 +145,9 @@ fn one_logit_predicts_as_two_with_that_difference() {
     let difference = concatenate![Axis(1), hidden, weight, bias];
     let backend = Backend::default();
     let softmax = Likelihood::Softmax { classes: 2 };
-    let two = Ensemble::new(two, softmax, particles, backend).unwrap();
+    let two = Members::new(two, softmax, particles, backend).unwrap();
     let one = mlp(1).build().unwrap();
-    let one = Ensemble::new(one, Likelihood::Bernoulli, difference, backend).unwrap();
+    let one = Members::new(one, Likelihood::Bernoulli, difference, backend).unwrap();
     let data = clouds(50, 2, 9);
     let (two, one) = (
         two.predict_classes(data.features()).unwrap(),
@@ -186,7 +186,7 @@ fn asking_for_the_other_task_is_an_error() {
     let x = Array2::zeros((3, 2));
     let join = |task: Task| {
         let likelihood = task.likelihood().unwrap();
-        Ensemble::new(
+        Members::new(
             network(),
             likelihood,
             Array2::zeros((1, 3)),

@@ -12,7 +12,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Curved, Damping, KernelSettings, Method, Metric, Newton, Rate, Sampler,
 };
-use svn_models::{BackendKind, Device, Ensemble, Likelihood, Rows};
+use svn_models::{BackendKind, Device, Likelihood, Members, Rows};
 
 const CLASSES: usize = 3;
 
@@ -103,7 +103,7 @@ fn one_step(device: Device, family: CurvatureFamily) -> Vec<(&'static str, Array
     let mut sampler = Sampler::new(method()).unwrap();
     let mut state = sampler.init(particles.clone(), 1).unwrap();
     let _info = sampler.step(&mut state, &mut posterior()).unwrap();
-    let ensemble = Ensemble::new(network, softmax, particles, backend).unwrap();
+    let ensemble = Members::new(network, softmax, particles, backend).unwrap();
     let logits = ensemble
         .predict_classes(data.features())
         .unwrap()

@@ -14,7 +14,7 @@ use svn_models::stein::{
     Coupling, Curvature, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
     Sampler, Score, TargetError,
 };
-use svn_models::{Backend, BackendKind, Device, Ensemble, Rows};
+use svn_models::{Backend, BackendKind, Device, Members, Rows};
 
 const SIDE: usize = 28;
 
@@ -84,7 +84,7 @@ fn lenet() -> NetworkSettings {
     }
 }
 
-fn ensemble_of(network: NetworkSettings, task: Task, train: &Rows, validation: &Rows) -> Ensemble {
+fn ensemble_of(network: NetworkSettings, task: Task, train: &Rows, validation: &Rows) -> Members {
     let step = FirstOrder::adam(2e-3);
     let first = settings(Method::Ensemble { step }, network, task);
     fit(&first, train, validation, &mut |_| {})
@@ -93,7 +93,7 @@ fn ensemble_of(network: NetworkSettings, task: Task, train: &Rows, validation: &
 }
 
 #[cfg(feature = "torch")]
-fn validation_nll(ensemble: &Ensemble, rows: &Rows) -> f64 {
+fn validation_nll(ensemble: &Members, rows: &Rows) -> f64 {
     let prediction = ensemble.predict_classes(rows.features()).unwrap();
     prediction.negative_log_likelihood(rows.targets()).unwrap()
 }
@@ -127,9 +127,9 @@ fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
         // Single precision, by two ways.
         assert_relative_eq!(after, best, max_relative = 1e-5);
         let frozen = 61_706 - 850;
-        let part = |ensemble: &Ensemble| ensemble.particles().slice(s![.., ..frozen]).to_owned();
+        let part = |ensemble: &Members| ensemble.particles().slice(s![.., ..frozen]).to_owned();
         assert_eq!(part(&fit.ensemble), part(&given));
-        let last = |ensemble: &Ensemble| ensemble.particles().slice(s![.., frozen..]).to_owned();
+        let last = |ensemble: &Members| ensemble.particles().slice(s![.., frozen..]).to_owned();
         assert_ne!(last(&fit.ensemble), last(&given));
     }
 }

@@ -14,7 +14,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
 };
-use svn_models::{Backend, BackendKind, Ensemble, Likelihood, Precision, Rows};
+use svn_models::{Backend, BackendKind, Likelihood, Members, Precision, Rows};
 
 const SIDE: usize = 28;
 
@@ -212,7 +212,7 @@ fn chunks_of_images_do_not_matter() {
     let particles = initial_particles(&lenet(), 2, 1);
     let softmax = Likelihood::Softmax { classes: 4 };
     let backend = Backend::default();
-    let ensemble = Ensemble::new(lenet(), softmax, particles.clone(), backend).unwrap();
+    let ensemble = Members::new(lenet(), softmax, particles.clone(), backend).unwrap();
     let all = ensemble.predict_classes(data.features()).unwrap();
     for i in [0, 255, 256, 299] {
         let image = data.features().slice_move(s![i..i + 1, ..]);

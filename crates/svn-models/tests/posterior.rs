@@ -146,7 +146,7 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
     let particles = initial_particles(&network, 1, 9);
     let features = normal(ROWS, 2, 1);
     // Targets that the particle itself predicts: all residuals are zero, so Gauss-Newton is the exact Hessian.
-    let ensemble = svn_models::Ensemble::new(
+    let ensemble = svn_models::Members::new(
         MlpSettings {
             inputs: 2,
             hidden: vec![4],
@@ -163,7 +163,8 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
     let targets = ensemble
         .predict(features.view())
         .unwrap()
-        .means
+        .means()
+        .to_owned()
         .row(0)
         .to_owned();
     let settings = PosteriorSettings {

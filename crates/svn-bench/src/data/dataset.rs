@@ -3,30 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::numeric::{cell_error, is_text, number};
-use super::{CellPolicy, DataError, HeaderMode, LabelEncoding, Table, audit, text};
+use svn_models::{LabelEncoding, Task};
 
-/// What is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Task {
-    /// A real number.
-    Regression,
-    /// One of `C` classes.
-    Classification,
-}
-
-impl std::fmt::Display for Task {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Regression => "regression",
-            Self::Classification => "classification",
-        })
-    }
-}
+use super::{CellPolicy, DataError, HeaderMode, Table, audit, text};
 
 /// How to read a table.
 #[derive(Debug, Clone)]
@@ -265,9 +247,9 @@ fn read_target(
         }
         _ => {}
     }
-    let y = cells()
-        .map(|cell| Ok(encoding.encode(cell)? as f64))
-        .collect::<Result<_, DataError>>()?;
+    // Every label is one that the encoding was made of.
+    let index = |cell| encoding.index(cell).unwrap_or_default() as f64;
+    let y = cells().map(index).collect();
     Ok((y, Some(encoding)))
 }
 

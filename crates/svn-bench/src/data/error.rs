@@ -206,14 +206,6 @@ pub enum DataError {
         /// Rows.
         rows: usize,
     },
-    /// A label that the stored encoding does not know.
-    #[error("unknown class label `{label}`; known: {known}")]
-    UnknownLabel {
-        /// The label.
-        label: String,
-        /// Known labels, comma separated.
-        known: String,
-    },
     /// The file is not the data set it claims to be.
     #[error("{}: expected {what} {expected} for data set `{name}`, found {found}; it is another version of the set, fetch it with `cargo xtask fetch-data {name}`", path.display())]
     Mismatch {

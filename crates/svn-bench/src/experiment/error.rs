@@ -3,8 +3,8 @@
 use crate::data::DataError;
 use crate::record::RecordError;
 use crate::report::ReportError;
-use crate::scale::ScaleError;
 use crate::split::SplitError;
+use svn_models::scaling::ScaleError;
 
 use svn_models::ModelError;
 

@@ -11,8 +11,8 @@ use svn_models::recipe::{NetworkKind, Problem};
 use super::{ExperimentError, Method, Recipe, RunError};
 use crate::data::Task;
 use crate::metrics::Metrics;
-use crate::scale::TargetScaler;
 use crate::split::stream;
+use svn_models::scaling::TargetScaler;
 
 /// What a runner may base its defaults on.
 #[derive(Debug, Clone, PartialEq, Eq)]

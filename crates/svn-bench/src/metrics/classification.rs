@@ -3,11 +3,12 @@
 //! Everything is done on logarithms, `ln p̄_c = logsumexp_p(z_pc − logsumexp_c z_pc) − ln N`, so that a probability
 //! that underflows still has its logarithm.
 
-use ndarray::{Array2, ArrayView2, ArrayView3, Axis};
+use ndarray::{Array2, ArrayView2, Axis};
+use svn_models::ClassPrediction;
 
 use super::auroc::auroc;
 use super::calibration::expected_calibration_error;
-use super::{ClassPrediction, MetricError, Metrics};
+use super::{MetricError, Metrics};
 
 /// All classification metrics.
 ///
@@ -41,9 +42,8 @@ pub fn classification_metrics(
             expected,
         });
     }
-    let log_p = log_mean_probability(logits);
-    let log_p_of_mean =
-        log_softmax_rows(&(logits.sum_axis(Axis(0)) / logits.len_of(Axis(0)) as f64));
+    let log_p = prediction.log_mean_probability();
+    let log_p_of_mean = log_softmax_rows(&prediction.mean_logit());
     let over_rows = |term: &dyn Fn(usize) -> f64| Some((0..n).map(term).sum::<f64>() / n as f64);
 
     let mut metrics = Metrics::default();
@@ -105,19 +105,6 @@ fn insert_auroc(metrics: &mut Metrics, log_p: &Array2<f64>, targets: &[usize]) {
         sum = sum.zip(area).map(|(sum, area)| sum + area);
     }
     metrics.insert("auroc", sum.map(|sum| sum / classes as f64));
-}
-
-/// `ln p̄`, `n × C`, from logits `N × n × C`.
-pub(super) fn log_mean_probability(logits: ArrayView3<'_, f64>) -> Array2<f64> {
-    let (members, n, classes) = logits.dim();
-    let log_softmax: Vec<Array2<f64>> = logits
-        .outer_iter()
-        .map(|z| log_softmax_rows(&z.to_owned()))
-        .collect();
-    let log_n = (members as f64).ln();
-    Array2::from_shape_fn((n, classes), |(i, c)| {
-        log_sum_exp(log_softmax.iter().map(|l| l[[i, c]])) - log_n
-    })
 }
 
 /// `z − logsumexp_c z`, row by row.

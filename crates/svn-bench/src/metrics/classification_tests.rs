@@ -1,8 +1,8 @@
-//! Against probabilities in the plain, at extreme logits, in batches, with absent classes, and for faults.
+//! Against probabilities in the plain, at extreme logits, with absent classes, and for faults.
 
-use ndarray::{Array3, array, s};
+use ndarray::array;
 
-use super::super::reference::{batches, classes};
+use super::super::reference::classes;
 use super::*;
 
 /// Sums of about a hundred terms of order 1.
@@ -72,7 +72,7 @@ fn metrics_are_their_definitions() {
 #[test]
 fn auroc_is_the_macro_average_over_pairs() {
     let (prediction, y) = classes(2, 40, 3);
-    let log_p = log_mean_probability(prediction.logits());
+    let log_p = prediction.log_mean_probability();
     let mut macro_average = 0.0;
     for class in 0..3 {
         let (mut wins, mut pairs) = (0.0, 0.0);
@@ -170,34 +170,7 @@ fn one_member_works() {
 }
 
 #[test]
-fn batches_do_not_matter() {
-    let (whole, y) = classes(3, 50, 3);
-    let expected = classification_metrics(&whole, &y).unwrap();
-    for size in [1, 7, 16, 50] {
-        let parts: Vec<_> = batches(50, size)
-            .into_iter()
-            .map(|rows| {
-                ClassPrediction::new(whole.logits().slice(s![.., rows, ..]).to_owned()).unwrap()
-            })
-            .collect();
-        assert_eq!(
-            classification_metrics(&ClassPrediction::concatenate(&parts).unwrap(), &y).unwrap(),
-            expected
-        );
-    }
-}
-
-#[test]
 fn faults() {
-    let new = |logits| ClassPrediction::new(logits).unwrap_err().to_string();
-    assert_eq!(
-        new(array![[[0.0, 1.0]], [[f64::NAN, 0.0]]]),
-        "logit of member 1 at test row 0 is NaN, expected a finite number"
-    );
-    assert_eq!(
-        new(Array3::zeros((2, 3, 1))),
-        "nothing to measure: 2 members, 3 rows, 1 outputs"
-    );
     let (prediction, _) = classes(1, 2, 2);
     let measure = |y: &[usize]| {
         classification_metrics(&prediction, y)

@@ -1,22 +1,25 @@
 //! Metrics of a regression ensemble; definitions in the [module's table](crate::metrics).
 
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
+use svn_models::Prediction;
 
 use super::gaussian::{Z90, gaussian_crps, gaussian_nll, half_nll};
-use super::{MetricError, Metrics, RegressionPrediction};
+use super::{MetricError, Metrics};
 
 /// What the paper's protocol adds to the spread of the members.
 pub const PAPER_VARIANCE_FLOOR: f64 = 1e-6;
 
-/// All regression metrics.
+/// All regression metrics. `laplace` are the Laplace variances of the members' means for `nll_epistemic`, whether the
+/// density has them or not.
 ///
 /// # Shapes
-/// `targets`: `n`, original units, as the prediction.
+/// `targets`: `n`, original units, as the prediction; `laplace`: `N × n`.
 ///
 /// # Errors
 /// [`MetricError::Shape`], [`MetricError::Target`] for a target that is not finite.
 pub fn regression_metrics(
-    prediction: &RegressionPrediction,
+    prediction: &Prediction,
+    laplace: Option<ArrayView2<'_, f64>>,
     targets: ArrayView1<'_, f64>,
 ) -> Result<Metrics, MetricError> {
     let n = prediction.rows();
@@ -38,10 +41,10 @@ pub fn regression_metrics(
             expected: "a finite number".to_owned(),
         });
     }
-    let mean = average(prediction.means());
+    let mean = prediction.mean();
     let squares = squared_deviations(prediction.means(), &mean);
     let members = prediction.members() as f64;
-    let total = average(prediction.noise_variances()) + &squares / members;
+    let total = prediction.variance();
 
     let mut metrics = Metrics::default();
     let over_rows = |term: &dyn Fn(usize) -> f64| Some((0..n).map(term).sum::<f64>() / n as f64);
@@ -70,7 +73,7 @@ pub fn regression_metrics(
             .push("nll_paper: the spread of a single particle is not defined".to_owned());
     }
     metrics.insert("nll_paper", paper);
-    let epistemic = prediction.laplace_variances().and_then(|laplace| {
+    let epistemic = laplace.and_then(|laplace| {
         let v =
             average(laplace) + spread.unwrap_or_else(|| Array1::from_elem(n, PAPER_VARIANCE_FLOOR));
         over_rows(&|i| half_nll(targets[i], mean[i], v[i]))

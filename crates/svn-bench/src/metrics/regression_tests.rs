@@ -1,8 +1,8 @@
-//! Against loops over the definitions, for N = 1, in batches, and for faults.
+//! Against loops over the definitions, for N = 1, and for faults.
 
-use ndarray::{Array2, array, s};
+use ndarray::{Array2, array};
 
-use super::super::reference::{batches, regression};
+use super::super::reference::regression;
 use super::*;
 
 /// Sums of about a hundred terms of order 10.
@@ -10,10 +10,10 @@ const ROUNDING: f64 = 1e-12;
 
 #[test]
 fn metrics_are_their_definitions() {
-    let (prediction, y) = regression(5, 101, true);
-    let metrics = regression_metrics(&prediction, y.view()).unwrap();
+    let (prediction, laplace, y) = regression(5, 101, true);
+    let laplace = laplace.unwrap();
+    let metrics = regression_metrics(&prediction, Some(laplace.view()), y.view()).unwrap();
     let (means, noise) = (prediction.means(), prediction.noise_variances());
-    let laplace = prediction.laplace_variances().unwrap();
     let n = 101;
     let (mut nll, mut paper, mut epistemic, mut mse, mut hits, mut width) =
         (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
@@ -69,8 +69,8 @@ fn metrics_are_their_definitions() {
 #[test]
 fn crps_is_the_expected_distance_form() {
     // CRPS = E|X − y| − ½ E|X − X'|, with E|X − X'| = 2σ/√π and E|X − y| on a grid of quantiles.
-    let (prediction, y) = regression(1, 3, false);
-    let crps = regression_metrics(&prediction, y.view())
+    let (prediction, _, y) = regression(1, 3, false);
+    let crps = regression_metrics(&prediction, None, y.view())
         .unwrap()
         .value("crps")
         .unwrap();
@@ -96,8 +96,8 @@ fn crps_is_the_expected_distance_form() {
 
 #[test]
 fn one_particle_has_no_spread_but_everything_else() {
-    let (prediction, y) = regression(1, 20, false);
-    let metrics = regression_metrics(&prediction, y.view()).unwrap();
+    let (prediction, _, y) = regression(1, 20, false);
+    let metrics = regression_metrics(&prediction, None, y.view()).unwrap();
     assert_eq!(metrics.values["nll_paper"], None);
     assert_eq!(metrics.values["nll_epistemic"], None);
     assert_eq!(
@@ -111,9 +111,9 @@ fn one_particle_has_no_spread_but_everything_else() {
         .count();
     assert_eq!(defined, 6);
 
-    let (prediction, y) = regression(1, 20, true);
-    let metrics = regression_metrics(&prediction, y.view()).unwrap();
-    let v = prediction.laplace_variances().unwrap();
+    let (prediction, laplace, y) = regression(1, 20, true);
+    let v = laplace.unwrap();
+    let metrics = regression_metrics(&prediction, Some(v.view()), y.view()).unwrap();
     let expected: f64 = (0..20)
         .map(|i| {
             let v = v[[0, i]] + PAPER_VARIANCE_FLOOR;
@@ -127,64 +127,17 @@ fn one_particle_has_no_spread_but_everything_else() {
 fn noise_widens_the_predictive() {
     // Identical members: without the noise the variance would be 0.
     let means = Array2::from_elem((4, 2), 1.0);
-    let prediction =
-        RegressionPrediction::new(means, Array2::from_elem((4, 2), 9.0), None).unwrap();
-    let metrics = regression_metrics(&prediction, array![1.0, 4.0].view()).unwrap();
+    let prediction = Prediction::new(means, Array2::from_elem((4, 2), 9.0)).unwrap();
+    let metrics = regression_metrics(&prediction, None, array![1.0, 4.0].view()).unwrap();
     let expected = 0.5 * (2.0 * std::f64::consts::PI * 9.0).ln() + 0.25;
     assert!((metrics.value("nll").unwrap() - expected).abs() < ROUNDING);
 }
 
 #[test]
-fn batches_do_not_matter() {
-    let (whole, y) = regression(5, 50, true);
-    let expected = regression_metrics(&whole, y.view()).unwrap();
-    for size in [1, 7, 16, 50] {
-        let cut = |a: ArrayView2<'_, f64>, rows: &std::ops::Range<usize>| {
-            a.slice(s![.., rows.clone()]).to_owned()
-        };
-        let parts: Vec<_> = batches(50, size)
-            .iter()
-            .map(|rows| {
-                RegressionPrediction::new(
-                    cut(whole.means(), rows),
-                    cut(whole.noise_variances(), rows),
-                    whole.laplace_variances().map(|a| cut(a, rows)),
-                )
-                .unwrap()
-            })
-            .collect();
-        let joined = RegressionPrediction::concatenate(&parts).unwrap();
-        assert_eq!(regression_metrics(&joined, y.view()).unwrap(), expected);
-    }
-}
-
-#[test]
 fn faults() {
-    let new = |means, noise| {
-        RegressionPrediction::new(means, noise, None)
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!(
-        new(array![[1.0, f64::NAN]], array![[1.0, 1.0]]),
-        "mean of member 0 at test row 1 is NaN, expected a finite number"
-    );
-    assert_eq!(
-        new(array![[1.0], [1.0]], array![[1.0], [0.0]]),
-        "noise variance of member 1 at test row 0 is 0, expected a finite positive number"
-    );
-    assert_eq!(
-        new(array![[1.0]], array![[1.0, 1.0]]),
-        "noise variance has shape [1, 2], expected [1, 1]"
-    );
-    assert_eq!(
-        new(Array2::zeros((0, 3)), Array2::zeros((0, 3))),
-        "nothing to measure: 0 members, 3 rows, 1 outputs"
-    );
-    let prediction =
-        RegressionPrediction::new(array![[1.0, 2.0]], array![[1.0, 1.0]], None).unwrap();
+    let prediction = Prediction::new(array![[1.0, 2.0]], array![[1.0, 1.0]]).unwrap();
     let measure = |y: Array1<f64>| {
-        regression_metrics(&prediction, y.view())
+        regression_metrics(&prediction, None, y.view())
             .unwrap_err()
             .to_string()
     };
@@ -192,15 +145,5 @@ fn faults() {
     assert_eq!(
         measure(array![1.0, f64::INFINITY]),
         "target inf at test row 1, expected a finite number"
-    );
-    assert_eq!(
-        RegressionPrediction::concatenate(&[]),
-        Err(MetricError::NoParts)
-    );
-    let two = RegressionPrediction::new(array![[1.0], [2.0]], array![[1.0], [1.0]], None).unwrap();
-    let joined = RegressionPrediction::concatenate(&[prediction.clone(), two]);
-    assert_eq!(
-        joined.unwrap_err().to_string(),
-        "cannot join parts of 1 and 2 members"
     );
 }

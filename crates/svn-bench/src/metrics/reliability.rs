@@ -8,8 +8,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::calibration::{ECE_BINS, bin};
-use super::classification::{argmax, log_mean_probability};
-use super::{ClassPrediction, MetricError};
+use svn_models::ClassPrediction;
+
+use super::MetricError;
+use super::classification::argmax;
 
 /// One bin of confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -37,7 +39,7 @@ pub fn reliability(
     prediction: &ClassPrediction,
     targets: &[usize],
 ) -> Result<Vec<ReliabilityBin>, MetricError> {
-    let log_p = log_mean_probability(prediction.logits());
+    let log_p = prediction.log_mean_probability();
     if targets.len() != log_p.nrows() {
         return Err(MetricError::Shape {
             what: "target",

@@ -2,16 +2,16 @@
 
 use ndarray::{Array1, Axis};
 
-use super::ClassPrediction;
+use svn_models::ClassPrediction;
+
 use super::auroc::auroc;
-use super::classification::log_mean_probability;
 
 /// Entropy `−Σ_c p̄_c ln p̄_c` of the mean probability, nats.
 ///
 /// # Shapes
 /// The result: `n`, each in `[0, ln C]`.
 pub fn predictive_entropy(prediction: &ClassPrediction) -> Array1<f64> {
-    let log_p = log_mean_probability(prediction.logits());
+    let log_p = prediction.log_mean_probability();
     log_p.map_axis(Axis(1), |row| {
         let terms = row
             .iter()

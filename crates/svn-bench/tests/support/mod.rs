@@ -13,9 +13,8 @@ use svn_bench::data::Task;
 use svn_bench::experiment::{
     EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part, RunError, Validated,
 };
-use svn_bench::metrics::{
-    ClassPrediction, Metrics, RegressionPrediction, classification_metrics, regression_metrics,
-};
+use svn_bench::metrics::{Metrics, classification_metrics, regression_metrics};
+use svn_models::{ClassPrediction, Prediction};
 
 /// Bagged ridge regression, with a delay per epoch and folds that fail on request.
 #[derive(Default)]
@@ -124,12 +123,10 @@ fn measure(job: &FoldJob, weights: &[Array2<f64>], part: &Part) -> Metrics {
         .collect();
     let noise = Array2::from_shape_fn((members, n), |(p, _)| variances[p]);
     let means = Array2::from_shape_fn((members, n), |(p, i)| predictions[p][[i, 0]]);
-    let prediction = RegressionPrediction::new(
-        job.target_scaler.inverse_means(means),
-        job.target_scaler.inverse_variances(noise),
-        None,
-    );
-    regression_metrics(&prediction.unwrap(), part.original_y.view()).unwrap()
+    let scaler = &job.target_scaler;
+    let prediction = Prediction::new(means, noise).unwrap();
+    let prediction = prediction.rescaled(scaler.mean, scaler.scale);
+    regression_metrics(&prediction, None, part.original_y.view()).unwrap()
 }
 
 fn with_intercept(x: &Array2<f64>) -> Array2<f64> {

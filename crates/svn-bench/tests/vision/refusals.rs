@@ -48,7 +48,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             "--dataset mnist --split random".to_owned(),
-            "expected paper, official",
+            "[possible values: paper, official]",
         ),
         (
             format!("{run} --folds 2"),
@@ -87,12 +87,12 @@ fn bad_arguments_are_one_line_and_exit_2() {
             "error: svn has one step size: leave out --lr or --newton-lr\n",
         ),
         (
-            format!("{run} --activation gelu"),
-            "expected sigmoid, relu, tanh",
+            format!("{run} --activation swish"),
+            "expected relu, tanh, sigmoid, gelu",
         ),
         (
             format!("{run} --ll-mode both"),
-            "expected joint, pretrained",
+            "expected joint or pretrained",
         ),
         (
             format!("{run} --low-data"),

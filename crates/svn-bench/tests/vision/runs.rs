@@ -140,7 +140,7 @@ fn last_layer_exactly_and_after_pretraining() {
         assert!(stdout.contains(label), "{stdout}");
     }
     for record in records(out.path()) {
-        let pretrained = record["configuration"]["vision"]["ll_mode"] == "pretrained";
+        let pretrained = record["configuration"]["settings"]["ll_mode"] == "pretrained";
         let curve = record["curve"].as_array().unwrap();
         assert_eq!(curve.len(), if pretrained { 4 } else { 2 });
         let epochs: Vec<_> = curve
@@ -197,7 +197,7 @@ fn a_step_size_is_that_of_the_steps_a_method_takes() {
             (
                 configuration["method"].as_str().unwrap().to_owned(),
                 rate(&configuration["settings"]["lr"]),
-                rate(&configuration["vision"]["newton_lr"]),
+                rate(&configuration["settings"]["newton_lr"]),
             )
         })
         .collect();

@@ -14,7 +14,7 @@ use super::validation::{Outputs, Validation};
 use super::{EpochReport, Fit, FitSettings, check_widths, posterior_settings};
 use crate::network::last_layer;
 use crate::posterior::{CurvaturePart, Posterior};
-use crate::{Ensemble, ModelError, Rows};
+use crate::{Members, ModelError, Rows};
 use ndarray::{ArrayView2, Axis, s};
 use std::cell::OnceCell;
 use svn_curvature::{Backend, Layer, Samples, Sequential};
@@ -32,7 +32,7 @@ use svn_stein::{Flow, Method, Sampler};
 /// else as for [`fit`](super::fit()).
 pub fn fit_last_layer(
     settings: &FitSettings,
-    ensemble: &Ensemble,
+    ensemble: &Members,
     train: &Rows,
     validation: &Rows,
     report: &mut dyn FnMut(&EpochReport),
@@ -92,14 +92,14 @@ pub fn fit_last_layer(
             .slice_mut(s![.., split.start..])
             .assign(&best.particles);
         let network = ensemble.network().clone();
-        Ensemble::new(network, best.likelihood, particles, backend)
+        Members::new(network, best.likelihood, particles, backend)
     })
 }
 
 /// Whether the settings speak of the ensemble.
 fn check_ensemble(
     settings: &FitSettings,
-    ensemble: &Ensemble,
+    ensemble: &Members,
     inputs: usize,
 ) -> Result<(), ModelError> {
     let network = settings.build_network(inputs)?;
@@ -138,7 +138,7 @@ struct Split {
 }
 
 impl Split {
-    fn new(ensemble: &Ensemble) -> Result<Self, ModelError> {
+    fn new(ensemble: &Members) -> Result<Self, ModelError> {
         let network = ensemble.network();
         let layers = network.layers();
         let is_affine = |layer: &Layer| matches!(layer, Layer::Linear { .. } | Layer::Conv2d(_));

@@ -12,6 +12,7 @@ mod ending;
 mod epoch;
 mod fingerprint;
 mod last_layer;
+mod patience;
 mod report;
 mod settings;
 mod training;
@@ -22,12 +23,13 @@ pub use checkpoint_error::CheckpointError;
 pub use ending::Ending;
 pub use epoch::Epoch;
 pub use last_layer::fit_last_layer;
+pub use patience::Patience;
 pub use report::EpochReport;
 pub use settings::{FitSettings, NoiseModel, Task};
 
 use crate::network::initial_particles;
 use crate::posterior::{Posterior, PosteriorSettings};
-use crate::{Ensemble, ModelError, Rows};
+use crate::{Members, ModelError, Rows};
 use std::time::Duration;
 use svn_stein::{Flow, Sampler};
 use training::{Progress, Training};
@@ -37,7 +39,7 @@ use validation::{Outputs, Validation, Whole};
 #[derive(Debug)]
 pub struct Fit {
     /// The ensemble with the weights of the best epoch.
-    pub ensemble: Ensemble,
+    pub ensemble: Members,
     /// Epoch whose weights are restored, from 1; 0 for an ensemble given to [`fit_last_layer`] that no epoch improved.
     pub best_epoch: usize,
     /// Every epoch's report.

@@ -5,7 +5,7 @@ use super::report::EpochSums;
 use super::validation::Validation;
 use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings};
 use crate::posterior::Posterior;
-use crate::{Ensemble, Likelihood, ModelError, Rows};
+use crate::{Likelihood, Members, ModelError, Rows};
 use ndarray::Array2;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -52,7 +52,7 @@ impl Training<'_> {
     pub(super) fn run(
         mut self,
         observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
-        finish: impl FnOnce(Best) -> Result<Ensemble, ModelError>,
+        finish: impl FnOnce(Best) -> Result<Members, ModelError>,
     ) -> Result<Fit, ModelError> {
         let mut ending = Ending::Completed;
         for epoch in self.progress.history.len() + 1..=self.settings.epochs {

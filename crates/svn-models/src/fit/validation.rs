@@ -1,9 +1,9 @@
 //! The score of weights on the validation rows.
 
-use crate::ensemble::best_noise_variance;
 use crate::likelihood::Gaussian;
-use crate::{ClassPrediction, Ensemble, Likelihood, ModelError, Prediction, Rows};
-use ndarray::{Array2, Array3, ArrayView2, s};
+use crate::members::best_noise_variance;
+use crate::{ClassPrediction, Likelihood, Members, ModelError, Prediction, Rows};
+use ndarray::{Array2, ArrayView2, s};
 use svn_curvature::{Backend, Samples, Sequential};
 
 /// Validation rows and the likelihood they are scored by.
@@ -39,9 +39,9 @@ impl Whole<'_> {
         &self,
         likelihood: Likelihood,
         particles: ArrayView2<'_, f64>,
-    ) -> Result<Ensemble, ModelError> {
+    ) -> Result<Members, ModelError> {
         let network = self.network.clone();
-        Ensemble::new(network, likelihood, particles.to_owned(), self.backend)
+        Members::new(network, likelihood, particles.to_owned(), self.backend)
     }
 }
 
@@ -61,7 +61,7 @@ impl Validation<'_> {
             ));
         }
         let mut prediction = self.numbers(particles)?;
-        if !prediction.means.iter().all(|mean| mean.is_finite()) {
+        if !prediction.means().iter().all(|mean| mean.is_finite()) {
             return Ok((self.likelihood, f64::NAN));
         }
         let mut likelihood = self.likelihood;
@@ -69,7 +69,7 @@ impl Validation<'_> {
             let errors = (&targets - &prediction.mean()).mapv(|e| e * e);
             let variance =
                 best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
-            prediction.noise_variances.fill(variance);
+            prediction = prediction.with_common_noise(variance);
             likelihood = Likelihood::Gaussian(Gaussian::new(variance)?);
         }
         Ok((likelihood, prediction.negative_log_likelihood(targets)))
@@ -83,12 +83,7 @@ impl Validation<'_> {
             Outputs::LastLayer { network, features } => {
                 let outputs = features.forward(network, particles)?;
                 let classes = self.likelihood.classes().unwrap_or(outputs.dim().2);
-                let (members, rows, logits) = outputs.dim();
-                // One logit of two classes is that of the second.
-                let mut all = Array3::zeros((members, rows, classes));
-                all.slice_mut(s![.., .., classes - logits..])
-                    .assign(&outputs);
-                Ok(ClassPrediction::new(all))
+                Ok(ClassPrediction::unchecked(outputs.view(), classes))
             }
         }
     }
@@ -111,10 +106,8 @@ impl Validation<'_> {
                         Array2::from_elem((members, rows), f64::NAN)
                     }
                 };
-                Ok(Prediction {
-                    means: outputs.slice_move(s![.., .., 0]),
-                    noise_variances,
-                })
+                let means = outputs.slice_move(s![.., .., 0]);
+                Ok(Prediction::unchecked(means, noise_variances))
             }
         }
     }

@@ -6,8 +6,8 @@ use super::{ProtocolName, UciOptions};
 use crate::data::{Dataset, Manifest, SearchPath, Task, load_named};
 use crate::experiment::{DatasetSummary, ExperimentError, FoldJob, Method, Part, Recipe};
 use crate::record::PartSizes;
-use crate::scale::{FeatureScaler, ScaleError, TargetScaler};
 use crate::split::{FoldRows, Protocol, split};
+use svn_models::scaling::{FeatureScaler, ScaleError, TargetScaler};
 
 /// A data set, loaded and split.
 #[derive(Debug, Clone)]

@@ -1,6 +1,5 @@
 //! Where training is joined to the benchmark: the one folder of this crate that knows who trains.
 
-mod laplace;
 mod predictive;
 
 use std::collections::BTreeMap;

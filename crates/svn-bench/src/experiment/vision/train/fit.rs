@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rand::Rng;
 use svn_models::fit::{
-    Checkpoint, Ending, EpochReport, Fit, FitSettings, fit_from, fit_last_layer,
+    Checkpoint, Ending, EpochReport, Fit, FitSettings, Patience, fit_from, fit_last_layer,
 };
 use svn_models::recipe::{LastLayerMode, Resolved};
 use svn_models::stein::Flow;
@@ -156,33 +156,6 @@ fn joined(before: Fit, last: Fit) -> Fit {
     }
 }
 
-/// Counts the epochs since the best one.
-#[derive(Debug)]
-struct Patience {
-    limit: Option<usize>,
-    best: f64,
-    since: usize,
-}
-
-impl Patience {
-    fn new(limit: Option<usize>) -> Self {
-        Self {
-            limit,
-            best: f64::INFINITY,
-            since: 0,
-        }
-    }
-
-    /// Whether training should end after this epoch.
-    fn is_over(&mut self, epoch: &EpochReport) -> bool {
-        match epoch.validation_nll {
-            Some(nll) if nll < self.best => (self.best, self.since) = (nll, 0),
-            _ => self.since += 1,
-        }
-        self.limit.is_some_and(|limit| self.since >= limit)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::{Array1, Array2};
@@ -194,19 +167,6 @@ mod tests {
 
     use super::*;
     use crate::experiment::uci::train::warnings;
-
-    fn report(validation_nll: Option<f64>) -> EpochReport {
-        EpochReport {
-            epoch: 1,
-            validation_nll,
-            mean_kernel: None,
-            kernel_warning: None,
-            repulsion_ratio: None,
-            damping: 0.0,
-            trust_scale: 1.0,
-            rejected: 0,
-        }
-    }
 
     fn fit_of(epochs: usize, ending: Ending) -> Fit {
         let settings = FitSettings {
@@ -262,28 +222,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn patience_counts_epochs_without_a_better_one() {
-        let values = [
-            Some(1.0),
-            Some(0.9),
-            None,
-            Some(0.9),
-            Some(0.8),
-            Some(1.0),
-            None,
-        ];
-        let over = |limit| {
-            let mut patience = Patience::new(limit);
-            values.map(|value| patience.is_over(&report(value)))
-        };
-        assert_eq!(
-            over(Some(2)),
-            [false, false, false, true, false, false, true]
-        );
-        assert_eq!(over(Some(3)), [false; 7]);
-        assert_eq!(over(None), [false; 7]);
     }
 }

@@ -1,16 +1,17 @@
 //! What a trained ensemble says of test images, corrupted images and foreign images.
 
 use ndarray::{ArrayView2, Axis};
-use svn_models::Ensemble;
+use svn_models::predictive::Predictor;
+use svn_models::{ClassPrediction, Members};
 
 use super::Run;
 use crate::data::images::Corruption;
 use crate::experiment::RunError;
 use crate::experiment::uci::train::failed;
-use crate::experiment::vision::{CorruptionPoint, DeviceKind};
+use crate::experiment::vision::CorruptionPoint;
 use crate::metrics::{
-    ClassPrediction, Metrics, ReliabilityBin, classification_metrics, out_of_distribution_auroc,
-    predictive_entropy, reliability,
+    Metrics, ReliabilityBin, classification_metrics, out_of_distribution_auroc, predictive_entropy,
+    reliability,
 };
 use crate::split::stream;
 
@@ -21,33 +22,17 @@ pub(super) struct Measured {
     pub reliability: Vec<ReliabilityBin>,
 }
 
-/// An ensemble and the temperature that divides its logits.
-pub(super) struct Predictor<'a> {
-    pub ensemble: &'a Ensemble,
-    pub temperature: Option<f64>,
-    pub device: DeviceKind,
+/// Of an ensemble.
+pub(super) struct Measure<'a> {
+    pub members: &'a Members,
+    pub predictor: Predictor,
 }
 
-/// Images that are predicted at once on the processor: unrolled, they stay in its cache.
-const CHUNK: usize = 32;
-
-/// The same on a CUDA device.
-const CUDA_CHUNK: usize = 2048;
-
-impl Predictor<'_> {
+impl Measure<'_> {
     fn predict(&self, images: ArrayView2<'_, f64>) -> Result<ClassPrediction, RunError> {
-        let chunk = match self.device {
-            DeviceKind::Cpu => CHUNK,
-            DeviceKind::Cuda => CUDA_CHUNK,
-        };
-        let parts = images.axis_chunks_iter(Axis(0), chunk).map(|chunk| {
-            let mut prediction = self.ensemble.predict_classes(chunk).map_err(failed)?;
-            if let Some(temperature) = self.temperature {
-                prediction = prediction.with_temperature(temperature);
-            }
-            ClassPrediction::new(prediction.logits().to_owned()).map_err(failed)
-        });
-        ClassPrediction::concatenate(&parts.collect::<Result<Vec<_>, _>>()?).map_err(failed)
+        self.predictor
+            .predict_classes(self.members, images)
+            .map_err(failed)
     }
 
     /// Measure on the run's test images.
@@ -70,7 +55,7 @@ impl Predictor<'_> {
             let entropy = predictive_entropy(&foreign).mean();
             metrics.values.insert("ood_entropy".to_owned(), entropy);
         }
-        if let Some(temperature) = self.temperature {
+        if let Some(temperature) = self.predictor.temperature() {
             metrics
                 .values
                 .insert("temperature".to_owned(), Some(temperature));

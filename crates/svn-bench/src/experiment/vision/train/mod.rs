@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use svn_models::fit::{EpochReport, Fit};
+use svn_models::predictive::Predictor;
 use svn_models::{Device, Rows};
 
 use super::{Images, VisionConfiguration, VisionRecord};
@@ -17,7 +18,7 @@ use crate::libraries;
 use crate::record::{PartSizes, SCHEMA, Timing};
 use crate::split::FoldRows;
 use fit::Training;
-use measure::Predictor;
+use measure::Measure;
 
 /// What is trained and measured.
 #[derive(Debug, Clone, Copy)]
@@ -78,37 +79,24 @@ pub fn train_and_measure(
         let own = &run.images.own;
         Rows::new(own.scaled(rows), own.targets(rows)).map_err(failed)
     };
-    let validation = part(&run.rows.validation)?;
+    let (train, validation) = (part(&run.rows.train)?, part(&run.rows.validation)?);
     let fit = Training {
         run,
         device,
-        train: &part(&run.rows.train)?,
+        train: &train,
         validation: &validation,
         checkpoint,
         progress,
         warn,
     }
     .fit()?;
-    let temperature = match run.configuration.settings.temperature {
-        Some(true) => {
-            let prediction = fit
-                .ensemble
-                .predict_classes(validation.features())
-                .map_err(failed)?;
-            Some(
-                prediction
-                    .best_temperature(validation.targets())
-                    .map_err(failed)?,
-            )
-        }
-        _ => None,
+    let recipe = &run.configuration.settings;
+    let predictor = Predictor::new(&fit.ensemble, recipe, train.features(), &validation);
+    let measure = Measure {
+        members: &fit.ensemble,
+        predictor: predictor.map_err(failed)?,
     };
-    let predictor = Predictor {
-        ensemble: &fit.ensemble,
-        temperature,
-        device: run.configuration.device,
-    };
-    let measured = predictor.measure(run)?;
+    let measured = measure.measure(run)?;
     let mut said = measured.metrics.warnings;
     said.extend(warnings(&fit));
     said.extend_from_slice(&run.images.own.warnings);

@@ -21,7 +21,7 @@ use ndarray::{Array2, Array3, Array4, ArrayView2, Axis, s};
 use svn_curvature::{Backend, Linearized, Precision};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
 
-use super::Ensemble;
+use super::Members;
 use crate::{Likelihood, ModelError};
 
 /// Rows of features that are linearised at once.
@@ -32,12 +32,11 @@ pub const LAPLACE_DIM: usize = 5000;
 
 /// The members' curvature at all training rows, ready for any prior precision.
 #[derive(Debug)]
-pub struct Laplace<'e> {
-    ensemble: &'e Ensemble,
+pub struct Laplace {
     members: Vec<MemberCurvature>,
 }
 
-impl Ensemble {
+impl Members {
     /// The curvature of every member at the training features (`n × p`).
     ///
     /// It is the Fisher information, for which the targets do not matter. Memory: one square matrix a member, of the
@@ -46,7 +45,7 @@ impl Ensemble {
     /// # Errors
     /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than [`LAPLACE_DIM`];
     /// [`ModelError::Shape`] if the width is not the network's.
-    pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace<'_>, ModelError> {
+    pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace, ModelError> {
         self.check_width(training)?;
         let rows = training.nrows() * self.likelihood.curvature_rank();
         let dim = self.particles.ncols();
@@ -61,7 +60,6 @@ impl Ensemble {
         }
         let members = 0..self.particles.nrows();
         Ok(Laplace {
-            ensemble: self,
             members: members
                 .map(|member| MemberCurvature::new(self, member, training))
                 .collect::<Result<_, _>>()?,
@@ -96,16 +94,17 @@ impl Ensemble {
     }
 }
 
-impl Laplace<'_> {
-    /// Variances of every member's outputs at the rows of each of `at` under prior precision `δ`; each result is
+impl Laplace {
+    /// Variances of the outputs of every one of the `members` that this is of at the rows of each of `at` under prior precision `δ`; each result is
     /// `N × rows × outputs`, the outputs being the mean in regression and the logits of classes.
     ///
     /// Variances of means are in squared units of the targets given to training, observation noise left out.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if `δ` is not positive; [`ModelError::Shape`] if a width is not the network's.
+    /// [`ModelError::Setting`] if `δ` is not positive; [`ModelError::Shape`] if a width is not the network's, or the members are others.
     pub fn variances(
         &self,
+        members: &Members,
         prior_precision: f64,
         at: &[ArrayView2<'_, f64>],
     ) -> Result<Vec<Array3<f64>>, ModelError> {
@@ -116,10 +115,17 @@ impl Laplace<'_> {
                 "a positive number",
             ));
         }
-        for rows in at {
-            self.ensemble.check_width(*rows)?;
+        if members.particles.nrows() != self.members.len() {
+            return Err(ModelError::Shape {
+                what: "members of Laplace variances".into(),
+                found: vec![members.particles.nrows()],
+                expected: vec![self.members.len()],
+            });
         }
-        let outputs = match self.ensemble.likelihood {
+        for rows in at {
+            members.check_width(*rows)?;
+        }
+        let outputs = match members.likelihood {
             Likelihood::Gaussian(_) | Likelihood::Heteroscedastic(_) => 1,
             other => other.outputs(),
         };
@@ -135,7 +141,7 @@ impl Laplace<'_> {
                     .axis_chunks_iter(Axis(0), CHUNK)
                     .zip(out.axis_chunks_iter_mut(Axis(0), CHUNK))
                 {
-                    let linear = self.ensemble.linearize(member, chunk)?;
+                    let linear = members.linearize(member, chunk)?;
                     for output in 0..outputs {
                         let gradients = output_gradients(linear.as_ref(), output)?;
                         out.column_mut(output)
@@ -172,7 +178,7 @@ enum MemberCurvature {
 
 impl MemberCurvature {
     fn new(
-        ensemble: &Ensemble,
+        ensemble: &Members,
         member: usize,
         training: ArrayView2<'_, f64>,
     ) -> Result<Self, ModelError> {

@@ -18,7 +18,9 @@ const LIMIT: f64 = 20.0;
 impl ClassPrediction {
     /// The prediction with all logits divided by `temperature`.
     pub fn with_temperature(&self, temperature: f64) -> Self {
-        Self::new(self.logits().mapv(|logit| logit / temperature))
+        Self {
+            logits: self.logits().mapv(|logit| logit / temperature),
+        }
     }
 
     /// The temperature under which the class indices `targets` are most probable, between 1/20 and 20.
@@ -48,7 +50,7 @@ mod tests {
     fn overconfident(f: f64) -> (ClassPrediction, Array1<f64>) {
         let logits = Array3::from_shape_fn((1, 10, 2), |(_, _, class)| f * class as f64);
         let targets = Array1::from_shape_fn(10, |row| f64::from(u8::from(row < 7)));
-        (ClassPrediction::new(logits), targets)
+        (ClassPrediction::new(logits).unwrap(), targets)
     }
 
     #[test]
@@ -66,7 +68,8 @@ mod tests {
         let prediction = ClassPrediction::new(array![
             [[0.0, 3.0], [5.0, 0.0], [0.0, 1.0], [2.0, 0.0]],
             [[0.0, 8.0], [0.5, 0.0], [0.0, 1.5], [0.0, 4.0]]
-        ]);
+        ])
+        .unwrap();
         let targets = array![1.0, 0.0, 0.0, 1.0];
         let best = prediction.best_temperature(targets.view()).unwrap();
         let nll = |temperature: f64| {
@@ -84,7 +87,7 @@ mod tests {
 
     #[test]
     fn the_range_is_kept_and_targets_are_checked() {
-        let always_right = ClassPrediction::new(array![[[0.0, 1.0], [1.0, 0.0]]]);
+        let always_right = ClassPrediction::new(array![[[0.0, 1.0], [1.0, 0.0]]]).unwrap();
         let found = always_right.best_temperature(array![1.0, 0.0].view());
         assert_relative_eq!(found.unwrap(), 1.0 / LIMIT, max_relative = 1e-5);
         assert!(

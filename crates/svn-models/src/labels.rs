@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use super::DataError;
+use crate::ModelError;
 
 /// The classes in order of their index: numbers ascending, else text ascending.
 ///
@@ -40,18 +40,24 @@ impl LabelEncoding {
         &self.classes
     }
 
-    /// Index of a label.
+    /// Index of a label, or none for one that was not seen.
+    pub fn index(&self, label: &str) -> Option<usize> {
+        let label = canonical(label);
+        let found = self
+            .classes
+            .binary_search_by(|class| compare(class, &label));
+        found.ok()
+    }
+
+    /// Index of a label that should be known.
     ///
     /// # Errors
-    /// [`DataError::UnknownLabel`] lists the labels that were seen.
-    pub fn encode(&self, label: &str) -> Result<usize, DataError> {
-        let label = canonical(label);
-        self.classes
-            .binary_search_by(|class| compare(class, &label))
-            .map_err(|_| DataError::UnknownLabel {
-                label,
-                known: self.classes.join(", "),
-            })
+    /// [`ModelError::UnknownLabel`] lists the labels that were seen.
+    pub fn encode(&self, label: &str) -> Result<usize, ModelError> {
+        self.index(label).ok_or_else(|| ModelError::UnknownLabel {
+            label: canonical(label),
+            known: self.classes.join(", "),
+        })
     }
 }
 

@@ -18,7 +18,7 @@ fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
 }
 
 /// Two members with 3 → 4 → c units: d = 21 for c = 1, 26 for c = 2.
-fn ensemble(likelihood: Likelihood) -> Ensemble {
+fn ensemble(likelihood: Likelihood) -> Members {
     let network = MlpSettings {
         inputs: 3,
         hidden: vec![4],
@@ -28,7 +28,7 @@ fn ensemble(likelihood: Likelihood) -> Ensemble {
     .build()
     .unwrap();
     let particles = initial_particles(&network, 2, 5);
-    Ensemble::new(network, likelihood, particles, Backend::default()).unwrap()
+    Members::new(network, likelihood, particles, Backend::default()).unwrap()
 }
 
 /// Outputs `(μ, s)` or `(μ)` by the formula of the network, written out.
@@ -104,7 +104,7 @@ fn information(likelihood: Likelihood, outputs: &[f64]) -> Array2<f64> {
 }
 
 fn reference(
-    ensemble: &Ensemble,
+    ensemble: &Members,
     training: &Array2<f64>,
     precision: f64,
     at: &Array2<f64>,
@@ -144,7 +144,7 @@ fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
             let found = ensemble
                 .laplace(training.view())
                 .unwrap()
-                .variances(0.7, &[at.view(), training.view()])
+                .variances(&ensemble, 0.7, &[at.view(), training.view()])
                 .unwrap();
             for (found, at) in found.iter().zip([&at, &training]) {
                 let expected = reference(&ensemble, &training, 0.7, at, variances_of);
@@ -165,13 +165,13 @@ fn chunks_do_not_matter() {
     let whole = ensemble
         .laplace(training.view())
         .unwrap()
-        .variances(1.0, &[at.view()])
+        .variances(&ensemble, 1.0, &[at.view()])
         .unwrap();
     let last = at.slice(s![CHUNK + 1.., ..]);
     let part = ensemble
         .laplace(training.view())
         .unwrap()
-        .variances(1.0, &[last])
+        .variances(&ensemble, 1.0, &[last])
         .unwrap();
     for (a, b) in whole[0].slice(s![.., CHUNK + 1.., ..]).iter().zip(&part[0]) {
         assert_relative_eq!(a, b, max_relative = 1e-10);
@@ -187,7 +187,7 @@ fn data_of_no_weight_leave_the_priors_variance_and_more_data_lower_it() {
         let mut found = ensemble
             .laplace(training.view())
             .unwrap()
-            .variances(2.0, &[at.view()])
+            .variances(&ensemble, 2.0, &[at.view()])
             .unwrap();
         (ensemble, found.remove(0))
     };
@@ -210,7 +210,7 @@ fn what_cannot_be_computed_is_said() {
     let message = |training: Array2<f64>, precision| {
         ensemble
             .laplace(training.view())
-            .and_then(|laplace| laplace.variances(precision, &[at.view()]))
+            .and_then(|laplace| laplace.variances(&ensemble, precision, &[at.view()]))
             .unwrap_err()
             .to_string()
     };
@@ -231,7 +231,7 @@ fn what_cannot_be_computed_is_said() {
     .build()
     .unwrap();
     let particles = initial_particles(&wide, 1, 0);
-    let wide = Ensemble::new(wide, ensemble.likelihood, particles, Backend::default()).unwrap();
+    let wide = Members::new(wide, ensemble.likelihood, particles, Backend::default()).unwrap();
     let error = wide.laplace(normal(5001, 1, 0).view()).unwrap_err();
     assert_eq!(
         error.to_string(),

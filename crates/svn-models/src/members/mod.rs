@@ -1,8 +1,9 @@
-//! A trained ensemble and what it predicts.
+//! The members of a trained ensemble, in the units of the network, and what they predict.
 
 mod classes;
 mod laplace;
 mod minimum;
+mod mixture;
 mod noise;
 mod prediction;
 mod probit;
@@ -13,7 +14,7 @@ pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 
-use crate::{Likelihood, ModelError};
+use crate::{Device, Likelihood, ModelError};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis, s};
 use std::ops::Range;
 use svn_curvature::{Backend, Sequential};
@@ -21,19 +22,22 @@ use svn_curvature::{Backend, Sequential};
 /// Rows that go through a network of vectors at once; results do not depend on it.
 const CHUNK: usize = 2048;
 
-/// The same for a network of images, whose convolutions are unrolled.
-const IMAGE_CHUNK: usize = 256;
+/// The same for a network of images on the processor: unrolled, they stay in its cache.
+const IMAGE_CHUNK: usize = 32;
+
+/// The same on a CUDA device.
+const CUDA_CHUNK: usize = 2048;
 
 /// `N` sets of weights of one network, with their likelihood and who evaluates them.
 #[derive(Debug)]
-pub struct Ensemble {
+pub struct Members {
     network: Sequential,
     likelihood: Likelihood,
     particles: Array2<f64>,
     backend: Backend,
 }
 
-impl Ensemble {
+impl Members {
     /// Join a network, a likelihood and particles (`N × d`).
     ///
     /// # Errors
@@ -103,10 +107,7 @@ impl Ensemble {
             }
             Ok(())
         })?;
-        Ok(Prediction {
-            means,
-            noise_variances,
-        })
+        Ok(Prediction::unchecked(means, noise_variances))
     }
 
     /// Logits of every member at every row of `features` (`n × p`). One logit `f` of two classes is given as `(0, f)`.
@@ -129,7 +130,7 @@ impl Ensemble {
             logits.slice_mut(s![.., rows, first..]).assign(&outputs);
             Ok(())
         })?;
-        Ok(ClassPrediction::new(logits))
+        Ok(ClassPrediction::unchecked(logits.view(), classes))
     }
 
     /// Outputs `N × rows × c` of the network, some rows at a time.
@@ -146,7 +147,11 @@ impl Ensemble {
             });
         }
         let is_image = self.network.input_shape().len() > 1;
-        let chunk = if is_image { IMAGE_CHUNK } else { CHUNK };
+        let chunk = match self.backend.device {
+            Device::Cuda(_) => CUDA_CHUNK,
+            Device::Cpu if is_image => IMAGE_CHUNK,
+            Device::Cpu => CHUNK,
+        };
         for (chunk, start) in features
             .axis_chunks_iter(Axis(0), chunk)
             .zip((0..).step_by(chunk))

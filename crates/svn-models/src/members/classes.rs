@@ -10,18 +10,77 @@
 
 use crate::ModelError;
 use crate::likelihood::class_index;
-use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView3, Axis};
+use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, Axis, s};
 
 /// What the `N` members say of `n` rows with `C` classes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassPrediction {
-    logits: Array3<f64>,
+    pub(super) logits: Array3<f64>,
 }
 
 impl ClassPrediction {
-    /// From the members' logits, `N × n × C`.
-    pub fn new(logits: Array3<f64>) -> Self {
+    /// From the members' logits of `C ≥ 2` classes.
+    ///
+    /// # Shapes
+    /// `logits`: `N × n × C`.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for none, or a single class; [`ModelError::Predicted`] for a logit that is not finite.
+    pub fn new(logits: Array3<f64>) -> Result<Self, ModelError> {
+        let (members, rows, classes) = logits.dim();
+        if members == 0 || rows == 0 || classes < 2 {
+            return Err(ModelError::Shape {
+                what: "logits of a prediction".into(),
+                found: vec![members, rows, classes],
+                expected: vec![members.max(1), rows.max(1), classes.max(2)],
+            });
+        }
+        match logits.indexed_iter().find(|(_, value)| !value.is_finite()) {
+            Some(((member, row, _), &value)) => Err(ModelError::Predicted {
+                what: "logit",
+                member,
+                row,
+                value,
+                expected: "finite",
+            }),
+            None => Ok(Self { logits }),
+        }
+    }
+
+    /// Of weights that training has just moved, which may say anything; one logit `f` of two classes is `(0, f)`.
+    ///
+    /// # Shapes
+    /// `outputs`: `N × n × c`, of which the last of `classes`.
+    pub(crate) fn unchecked(outputs: ArrayView3<'_, f64>, classes: usize) -> Self {
+        let (members, rows, found) = outputs.dim();
+        let mut logits = Array3::zeros((members, rows, classes));
+        logits
+            .slice_mut(s![.., .., classes - found..])
+            .assign(&outputs);
         Self { logits }
+    }
+
+    /// Two classes from the one logit `ln p₁/p₀` of a Bernoulli likelihood, `N × n`.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn bernoulli(logit: ArrayView2<'_, f64>) -> Result<Self, ModelError> {
+        Self::new(Self::unchecked(logit.insert_axis(Axis(2)), 2).logits)
+    }
+
+    /// Members `N`.
+    pub fn members(&self) -> usize {
+        self.logits.len_of(Axis(0))
+    }
+
+    /// Rows `n`.
+    pub fn rows(&self) -> usize {
+        self.logits.len_of(Axis(1))
+    }
+
+    /// Classes `C`.
+    pub fn classes(&self) -> usize {
+        self.logits.len_of(Axis(2))
     }
 
     /// Member logits, `N × n × C`.
@@ -70,6 +129,24 @@ impl ClassPrediction {
         })
     }
 
+    /// Entropy `−Σ_c p̄_c ln p̄_c` of the mean probability, `n`, nats, in `[0, ln C]`: all that is uncertain.
+    pub fn entropy(&self) -> Array1<f64> {
+        self.log_mean_probability()
+            .map_axis(Axis(1), |row| negative_entropy(row).abs())
+    }
+
+    /// Mutual information of class and member, `n`, nats: the entropy less the mean entropy of the members. It is what the
+    /// members disagree about, 0 where they do not.
+    pub fn mutual_information(&self) -> Array1<f64> {
+        let own = self
+            .log_probabilities()
+            .map_axis(Axis(2), |row| negative_entropy(row))
+            .sum_axis(Axis(0))
+            / self.members().max(1) as f64;
+        // Rounding may leave less than nothing.
+        (self.entropy() + own).mapv_into(|information| information.max(0.0))
+    }
+
     /// Mean negative log likelihood of the class indices `targets` under the mean probability, in nats a row.
     ///
     /// # Errors
@@ -86,7 +163,8 @@ impl ClassPrediction {
         &self,
         targets: ArrayView1<'_, f64>,
     ) -> Result<f64, ModelError> {
-        let mean = Self::new(self.mean_logit().insert_axis(Axis(0)));
+        let logits = self.mean_logit().insert_axis(Axis(0));
+        let mean = Self { logits };
         mean_loss(&mean.log_mean_probability(), targets)
     }
 }
@@ -111,8 +189,20 @@ fn mean_loss(
     Ok(sum / rows.max(1) as f64)
 }
 
+/// `Σ_c p_c ln p_c` of logarithms; `0 ln 0 = 0`.
+fn negative_entropy(log_probabilities: ArrayView1<'_, f64>) -> f64 {
+    let term = |&l: &f64| {
+        if l == f64::NEG_INFINITY {
+            0.0
+        } else {
+            l.exp() * l
+        }
+    };
+    log_probabilities.iter().map(term).sum()
+}
+
 /// `log Σ e^x`; `−∞` for nothing.
-fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
+pub(super) fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = values.clone().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_infinite() {
         return largest;
@@ -131,6 +221,7 @@ mod tests {
             [[0.0, 1.0, -1.0], [2.0, 2.0, 2.0]],
             [[3.0, -1.0, 0.5], [0.0, -4.0, 1.0]]
         ])
+        .unwrap()
     }
 
     #[test]
@@ -170,7 +261,7 @@ mod tests {
 
     #[test]
     fn probabilities_that_underflow_keep_their_logarithm() {
-        let prediction = ClassPrediction::new(array![[[0.0, -1000.0]], [[0.0, -1200.0]]]);
+        let prediction = ClassPrediction::new(array![[[0.0, -1000.0]], [[0.0, -1200.0]]]).unwrap();
         assert_eq!(prediction.mean_probability()[[0, 1]], 0.0);
         // log(½ (e^−1000 + e^−1200)); the second term is far below rounding.
         assert_relative_eq!(
@@ -184,7 +275,8 @@ mod tests {
 
     #[test]
     fn rows_of_the_mixture_sum_to_one_for_logits_of_any_size() {
-        let prediction = ClassPrediction::new(array![[[1e6, -1e6, 3.0]], [[-1e300, 0.0, 1e300]]]);
+        let prediction =
+            ClassPrediction::new(array![[[1e6, -1e6, 3.0]], [[-1e300, 0.0, 1e300]]]).unwrap();
         assert_relative_eq!(
             prediction.mean_probability().sum(),
             1.0,

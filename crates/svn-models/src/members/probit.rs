@@ -37,7 +37,7 @@ impl ClassPrediction {
         shrunk.zip_mut_with(&variances, |logit, variance| {
             *logit /= (1.0 + std::f64::consts::PI / 8.0 * variance).sqrt();
         });
-        Ok(Self::new(shrunk))
+        Ok(Self { logits: shrunk })
     }
 }
 
@@ -63,7 +63,7 @@ mod tests {
     fn one_logit_is_near_the_integral() {
         for mean in [-4.0, -1.0, 0.0, 0.5, 2.0, 6.0] {
             for variance in [0.01, 1.0, 4.0, 25.0] {
-                let prediction = ClassPrediction::new(array![[[0.0, mean]]]);
+                let prediction = ClassPrediction::new(array![[[0.0, mean]]]).unwrap();
                 let shrunk = prediction.with_logit_variances(array![[[variance]]].view());
                 let found = shrunk.unwrap().mean_probability()[[0, 1]];
                 let expected = integral(mean, variance);
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn no_variance_changes_nothing_and_much_leaves_equal_odds() {
-        let prediction = ClassPrediction::new(array![[[1.0, -2.0, 0.5], [3.0, 0.0, 0.0]]]);
+        let prediction = ClassPrediction::new(array![[[1.0, -2.0, 0.5], [3.0, 0.0, 0.0]]]).unwrap();
         let with = |variance| {
             let variances = Array3::from_elem((1, 2, 3), variance);
             prediction.with_logit_variances(variances.view()).unwrap()
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn another_shape_is_refused() {
-        let prediction = ClassPrediction::new(Array3::zeros((2, 3, 4)));
+        let prediction = ClassPrediction::new(Array3::zeros((2, 3, 4))).unwrap();
         for shape in [(2, 3, 2), (2, 1, 4), (1, 3, 4), (2, 2, 1)] {
             let error = prediction
                 .with_logit_variances(Array3::zeros(shape).view())

@@ -3,41 +3,26 @@
 //! Training's precision is made for finding weights. What it leaves of variance around them may be off by orders of
 //! magnitude, so that this one is chosen for the density it goes into (Daxberger et al., *Laplace redux*, 2021).
 
-use ndarray::{Array3, ArrayView2, Axis};
-use svn_models::ensemble::Laplace;
+use ndarray::{Array3, ArrayView2};
 
-use super::failed;
-use crate::experiment::{FoldJob, Part, RunError};
-
-/// Validation rows that the choice is made on at most; each candidate costs a product with every parameter for each.
-const SAMPLE: usize = 500;
+use crate::ModelError;
+use crate::members::{Laplace, Members};
 
 /// Decades that are tried, before the half decades beside the best.
 const DECADES: std::ops::RangeInclusive<i32> = -2..=4;
-
-/// Rows of the validation part, evenly spaced, for they may be in an order.
-pub(super) fn sample(job: &FoldJob) -> Part {
-    let all = job.validation.y.len();
-    let count = all.min(SAMPLE);
-    let rows: Vec<usize> = (0..count).map(|k| k * all / count).collect();
-    Part {
-        x: job.validation.x.select(Axis(0), &rows),
-        y: job.validation.y.select(Axis(0), &rows),
-        original_y: job.validation.original_y.select(Axis(0), &rows),
-    }
-}
 
 /// The precision of least loss, as a function of the variances at `features`, among powers of the root of ten.
 ///
 /// One that is so small beside the curvature that the sum cannot be factored is passed over; the error is that of the
 /// largest if all are.
 pub(super) fn best_precision(
-    laplace: &Laplace<'_>,
+    members: &Members,
+    laplace: &Laplace,
     features: ArrayView2<'_, f64>,
-    loss: impl Fn(&Array3<f64>) -> Result<f64, RunError>,
-) -> Result<f64, RunError> {
-    let attempt = |precision: f64| -> Result<(f64, f64), RunError> {
-        let variances = laplace.variances(precision, &[features]).map_err(failed)?;
+    loss: impl Fn(&Array3<f64>) -> Result<f64, ModelError>,
+) -> Result<f64, ModelError> {
+    let attempt = |precision: f64| -> Result<(f64, f64), ModelError> {
+        let variances = laplace.variances(members, precision, &[features])?;
         Ok((loss(&variances[0])?, precision))
     };
     let better = |a: (f64, f64), b: (f64, f64)| if b.0 < a.0 { b } else { a };
@@ -49,7 +34,9 @@ pub(super) fn best_precision(
         }
     }
     let Some(best) = best else {
-        return Err(error.unwrap_or_else(|| RunError::Unsupported("no precision to try".into())));
+        return Err(
+            error.unwrap_or_else(|| ModelError::setting("prior precision", "none", "one to try"))
+        );
     };
     let beside = [best.1 / 10f64.sqrt(), best.1 * 10f64.sqrt()];
     let found = beside
@@ -58,32 +45,16 @@ pub(super) fn best_precision(
     Ok(found.fold(best, better).1)
 }
 
-/// `N × rows × outputs` at the features of a part.
-pub(super) fn variances(
-    laplace: &Laplace<'_>,
-    precision: f64,
-    part: &Part,
-) -> Result<Array3<f64>, RunError> {
-    let found = laplace
-        .variances(precision, &[part.x.view()])
-        .map_err(failed)?;
-    found
-        .into_iter()
-        .next()
-        .ok_or_else(|| RunError::Unsupported("variances of no part".to_owned()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::likelihood::Gaussian;
+    use crate::network::{MlpSettings, initial_particles};
+    use crate::{Backend, Likelihood};
     use ndarray::Array2;
-    use svn_models::curvature::Activation;
-    use svn_models::ensemble::Ensemble;
-    use svn_models::likelihood::Gaussian;
-    use svn_models::network::{MlpSettings, initial_particles};
-    use svn_models::{Backend, Likelihood};
+    use svn_curvature::Activation;
 
-    fn ensemble(noise: f64) -> Ensemble {
+    fn members(noise: f64) -> Members {
         let network = MlpSettings {
             inputs: 2,
             hidden: vec![4],
@@ -93,17 +64,19 @@ mod tests {
         let network = network.build().unwrap();
         let particles = initial_particles(&network, 2, 1);
         let likelihood = Likelihood::Gaussian(Gaussian::new(noise).unwrap());
-        Ensemble::new(network, likelihood, particles, Backend::default()).unwrap()
+        Members::new(network, likelihood, particles, Backend::default()).unwrap()
     }
 
     /// The mean variance falls with the precision, so its distance from that of a precision is least there.
     #[test]
     fn the_precision_of_least_loss_is_found_to_half_a_decade() {
-        let ensemble = ensemble(1.0);
+        let members = members(1.0);
         let (training, at) = (Array2::ones((1, 2)), Array2::from_elem((3, 2), 0.5));
-        let laplace = ensemble.laplace(training.view()).unwrap();
+        let laplace = members.laplace(training.view()).unwrap();
         let mean = |precision| {
-            let variances = laplace.variances(precision, &[at.view()]).unwrap();
+            let variances = laplace
+                .variances(&members, precision, &[at.view()])
+                .unwrap();
             variances[0].mean().unwrap()
         };
         for wanted in [
@@ -113,7 +86,7 @@ mod tests {
             1e3,
             10f64.powf(4.5),
         ] {
-            let found = best_precision(&laplace, at.view(), |variances| {
+            let found = best_precision(&members, &laplace, at.view(), |variances| {
                 Ok((variances.mean().unwrap() / mean(wanted)).ln().abs())
             });
             assert!((found.unwrap() / wanted).ln().abs() < 1e-9, "{wanted}");
@@ -123,17 +96,20 @@ mod tests {
     /// As where a small precision is lost in rounding beside the curvature and the sum cannot be factored.
     #[test]
     fn precisions_without_a_loss_are_passed_over() {
-        let ensemble = ensemble(1.0);
+        let members = members(1.0);
         let (training, at) = (Array2::ones((1, 2)), Array2::from_elem((3, 2), 0.5));
-        let laplace = ensemble.laplace(training.view()).unwrap();
-        let largest = laplace.variances(1.0, &[at.view()]).unwrap()[0].sum();
-        let refused = || RunError::Unsupported("too wide".to_owned());
-        let widest = best_precision(&laplace, at.view(), |variances| {
+        let laplace = members.laplace(training.view()).unwrap();
+        let largest = laplace.variances(&members, 1.0, &[at.view()]).unwrap()[0].sum();
+        let refused = || ModelError::setting("variance", "wide", "less");
+        let widest = best_precision(&members, &laplace, at.view(), |variances| {
             let sum = variances.sum();
             (sum <= largest).then_some(-sum).ok_or_else(refused)
         });
         assert_eq!(widest.unwrap(), 1.0);
-        let nothing = best_precision(&laplace, at.view(), |_| Err(refused()));
-        assert_eq!(nothing.unwrap_err().to_string(), "too wide");
+        let nothing = best_precision(&members, &laplace, at.view(), |_| Err(refused()));
+        assert_eq!(
+            nothing.unwrap_err().to_string(),
+            "variance is wide; expected less"
+        );
     }
 }

@@ -1,0 +1,52 @@
+//! Checks of arrays that come from outside.
+
+use ndarray::{ArrayView1, ArrayView2};
+
+use crate::{LabelEncoding, ModelError};
+
+/// All finite.
+pub(super) fn check_features(x: ArrayView2<'_, f64>) -> Result<(), ModelError> {
+    match x.indexed_iter().find(|(_, value)| !value.is_finite()) {
+        Some(((row, column), &value)) => Err(ModelError::Cell {
+            what: format!("feature {column}"),
+            row,
+            value,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// At least two rows of at least one finite feature, and a target for each.
+pub(super) fn check_rows(x: ArrayView2<'_, f64>, targets: usize) -> Result<(), ModelError> {
+    let (rows, features) = x.dim();
+    if targets != rows || rows < 2 || features == 0 {
+        return Err(ModelError::Shape {
+            what: "features beside the targets".into(),
+            found: vec![rows, features],
+            expected: vec![targets.max(2), features.max(1)],
+        });
+    }
+    check_features(x)
+}
+
+/// All finite.
+pub(super) fn check_targets(y: ArrayView1<'_, f64>) -> Result<(), ModelError> {
+    match y.iter().enumerate().find(|(_, value)| !value.is_finite()) {
+        Some((row, &value)) => Err(ModelError::Cell {
+            what: "target".into(),
+            row,
+            value,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// At least two classes.
+pub(super) fn check_classes(labels: &LabelEncoding) -> Result<(), ModelError> {
+    match labels.classes() {
+        [label] => Err(ModelError::OneClass {
+            label: label.clone(),
+        }),
+        _ => Ok(()),
+    }
+}

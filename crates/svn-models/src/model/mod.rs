@@ -1,0 +1,186 @@
+//! The front door: an ensemble in the units of one's own data.
+//!
+//! ```text
+//! x, y → check → split → scale → fit → members ─┐
+//!                  └─ validation rows: epoch, noise, temperature, Laplace precision
+//! x → check → scale → members → density → scale back → Prediction, ClassPrediction
+//! ```
+
+mod builder;
+mod data;
+mod split;
+
+pub use builder::Builder;
+
+use ndarray::{Array2, ArrayView1, ArrayView2};
+
+use crate::fit::{Ending, EpochReport};
+use crate::predictive::Predictor;
+use crate::recipe::Resolved;
+use crate::scaling::{FeatureScaler, TargetScaler};
+use crate::{ClassPrediction, LabelEncoding, Members, ModelError, Prediction, Task};
+
+/// A trained ensemble: members, scaling, names of classes and predictive density.
+///
+/// # Examples
+/// ```
+/// use ndarray::{Array1, Array2};
+/// use svn_models::{Ensemble, Task};
+///
+/// let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f64);
+/// let y: Array1<f64> = x.column(0).mapv(|x| 5000.0 + 900.0 * (0.1 * x).sin());
+/// let ensemble = Ensemble::builder().epochs(5).fit(x.view(), y.view(), Task::Regression)?;
+/// let prediction = ensemble.predict(x.view())?;
+/// let (low, high) = prediction.interval(0.9)?;
+/// println!("{} ± {}, 90 % in {} to {}", prediction.mean()[0], prediction.sd()[0], low[0], high[0]);
+/// # Ok::<(), svn_models::ModelError>(())
+/// ```
+#[derive(Debug)]
+pub struct Ensemble {
+    members: Members,
+    predictor: Predictor,
+    features: FeatureScaler,
+    target: Target,
+    resolved: Resolved,
+    training: Training,
+}
+
+/// From the target's units to the network's.
+#[derive(Debug, Clone, PartialEq)]
+enum Target {
+    Number(TargetScaler),
+    Classes(LabelEncoding),
+}
+
+/// How an ensemble was trained.
+#[derive(Debug)]
+pub struct Training {
+    /// Rows that were fitted.
+    pub train_rows: usize,
+    /// Rows that epoch and density were chosen on.
+    pub validation_rows: usize,
+    /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units.
+    pub validation_nll: f64,
+    /// Epoch whose weights were kept, from 1.
+    pub best_epoch: usize,
+    /// Every epoch's report, in the network's units.
+    pub history: Vec<EpochReport>,
+    /// Why it ended.
+    pub ending: Ending,
+}
+
+impl Ensemble {
+    /// Train on the rows of `x` with the defaults: Stein variational Newton, five members of two hidden layers of 50 units,
+    /// settings by the number of rows, a fifth of the rows set aside for validation.
+    ///
+    /// Features and target may have any units. For classes the target holds their numbers, which need not begin at 0 or be
+    /// consecutive; [`Builder::fit_labels`] takes names.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y`: `n`.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for lengths that differ or fewer than two rows, [`ModelError::Cell`] for a value that is not finite,
+    /// [`ModelError::Scale`] for a constant target, [`ModelError::OneClass`], and what training says.
+    pub fn fit(
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+        task: Task,
+    ) -> Result<Self, ModelError> {
+        Self::builder().fit(x, y, task)
+    }
+
+    /// Settings of one's own before [`fit`](Builder::fit).
+    pub fn builder<'o>() -> Builder<'o> {
+        Builder::default()
+    }
+
+    /// Mean, spread, noise and density of the target at the rows of `x`, in its own units.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`.
+    ///
+    /// # Errors
+    /// [`ModelError::OtherTask`] for an ensemble of classes; [`ModelError::Scale`] for another number of features than in
+    /// training; [`ModelError::Cell`] for a value that is not finite.
+    pub fn predict(&self, x: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
+        let Target::Number(scaler) = self.target else {
+            return Err(ModelError::OtherTask {
+                likelihood: "classes",
+                instead: "predict_classes",
+            });
+        };
+        let prediction = self
+            .predictor
+            .predict(&self.members, self.scaled(x)?.view())?;
+        Ok(prediction.rescaled(scaler.mean, scaler.scale))
+    }
+
+    /// Probabilities of the classes at the rows of `x`; [`labels`](Self::labels) tells which class is which.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`.
+    ///
+    /// # Errors
+    /// As for [`predict`](Self::predict), [`ModelError::OtherTask`] for an ensemble of numbers.
+    pub fn predict_classes(&self, x: ArrayView2<'_, f64>) -> Result<ClassPrediction, ModelError> {
+        if let Target::Number(_) = self.target {
+            return Err(ModelError::OtherTask {
+                likelihood: "numbers",
+                instead: "predict",
+            });
+        }
+        let features = self.scaled(x)?;
+        self.predictor
+            .predict_classes(&self.members, features.view())
+    }
+
+    /// The most probable label at each row of `x`.
+    ///
+    /// # Errors
+    /// As for [`predict_classes`](Self::predict_classes).
+    pub fn classify(&self, x: ArrayView2<'_, f64>) -> Result<Vec<&str>, ModelError> {
+        let classes = self.predict_classes(x)?.most_probable();
+        let labels = self.labels();
+        Ok(classes
+            .iter()
+            .map(|&class| labels[class].as_str())
+            .collect())
+    }
+
+    /// The labels of the classes, in the order of the probabilities; none for regression.
+    pub fn labels(&self) -> &[String] {
+        match &self.target {
+            Target::Number(_) => &[],
+            Target::Classes(labels) => labels.classes(),
+        }
+    }
+
+    /// What is predicted.
+    pub fn task(&self) -> Task {
+        match self.target {
+            Target::Number(_) => Task::Regression,
+            Target::Classes(_) => Task::Classification,
+        }
+    }
+
+    /// The members' weights, network and likelihood, in the units of the network.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// The settings that it was trained with.
+    pub fn settings(&self) -> &Resolved {
+        &self.resolved
+    }
+
+    /// How it was trained.
+    pub fn training(&self) -> &Training {
+        &self.training
+    }
+
+    fn scaled(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ModelError> {
+        data::check_features(x)?;
+        Ok(self.features.transform(x)?)
+    }
+}

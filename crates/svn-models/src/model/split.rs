@@ -1,0 +1,109 @@
+//! Which rows are set aside for validation: a seeded share, class by class, or whole groups.
+
+use std::collections::BTreeMap;
+
+use rand::SeedableRng;
+use rand::rngs::ChaCha20Rng;
+use rand::seq::SliceRandom;
+
+/// Training rows and validation rows, ascending; at least one of each where there are two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Split {
+    pub train: Vec<usize>,
+    pub validation: Vec<usize>,
+}
+
+/// Set aside `share` of the rows. `strata` has a number for each row, and each number keeps its share; `groups` has one for
+/// each row, and rows of a group stay together. One of them at most.
+pub(super) fn split(
+    rows: usize,
+    share: f64,
+    strata: Option<&[usize]>,
+    groups: Option<&[usize]>,
+    seed: u64,
+) -> Split {
+    let mut random = ChaCha20Rng::seed_from_u64(seed);
+    let mut chosen = vec![false; rows];
+    // What is drawn: rows of each stratum, or groups.
+    let mut classes: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+    if let Some(groups) = groups {
+        let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (row, &group) in groups.iter().enumerate() {
+            members.entry(group).or_default().push(row);
+        }
+        classes.insert(0, members.into_values().collect());
+    } else {
+        for row in 0..rows {
+            let class = strata.map_or(0, |strata| strata[row]);
+            classes.entry(class).or_default().push(vec![row]);
+        }
+    }
+    for units in classes.values_mut() {
+        units.shuffle(&mut random);
+        let total: usize = units.iter().map(Vec::len).sum();
+        let wanted = (share * total as f64).round() as usize;
+        let (mut taken, last) = (0, units.len().saturating_sub(1));
+        for unit in units.iter().take(last) {
+            if taken >= wanted {
+                break;
+            }
+            taken += unit.len();
+            unit.iter().for_each(|&row| chosen[row] = true);
+        }
+    }
+    // A share of few rows may round to none.
+    if !chosen.contains(&true)
+        && let Some(units) = classes.values().find(|units| units.len() > 1)
+    {
+        units[0].iter().for_each(|&row| chosen[row] = true);
+    }
+    let (validation, train) = (0..rows).partition(|&row| chosen[row]);
+    Split { train, validation }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_set_aside_and_every_row_is_somewhere() {
+        let found = split(100, 0.2, None, None, 3);
+        assert_eq!((found.train.len(), found.validation.len()), (80, 20));
+        let mut all = [found.train.clone(), found.validation.clone()].concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..100).collect::<Vec<_>>());
+        assert_eq!(found, split(100, 0.2, None, None, 3));
+        assert_ne!(found, split(100, 0.2, None, None, 4));
+        for rows in 2..6 {
+            let few = split(rows, 0.2, None, None, 0);
+            assert!(
+                !few.train.is_empty() && !few.validation.is_empty(),
+                "{rows}"
+            );
+        }
+    }
+
+    #[test]
+    fn classes_keep_their_share_and_a_single_row_is_trained_on() {
+        let strata: Vec<usize> = (0..101)
+            .map(|row| usize::from(row % 10 == 0) + 2 * usize::from(row == 100))
+            .collect();
+        let found = split(101, 0.2, Some(&strata), None, 1);
+        let rare = |rows: &[usize]| rows.iter().filter(|&&row| strata[row] == 1).count();
+        assert_eq!((rare(&found.validation), rare(&found.train)), (2, 8));
+        assert!(found.train.contains(&100));
+    }
+
+    #[test]
+    fn groups_stay_together() {
+        let groups: Vec<usize> = (0..90).map(|row| row / 7).collect();
+        let found = split(90, 0.2, None, Some(&groups), 5);
+        let of = |rows: &[usize]| {
+            rows.iter()
+                .map(|&row| groups[row])
+                .collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(of(&found.train).is_disjoint(&of(&found.validation)));
+        assert!((18..25).contains(&found.validation.len()));
+    }
+}

@@ -1,0 +1,210 @@
+//! From trained members to the predictive density, chosen on validation rows.
+//!
+//! | kind | numbers | classes |
+//! |---|---|---|
+//! | [`Moments`](Predictive::Moments) | mixture of the members' Gaussians | mean of their probabilities |
+//! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew | logits shrunk by their variances |
+//!
+//! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
+//! are most probable. All is in the units of the rows given to training.
+
+mod precision;
+
+use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis};
+
+use crate::likelihood::Gaussian;
+use crate::members::{Laplace, Members, best_noise_variance};
+use crate::recipe::{Predictive, Recipe};
+use crate::{ClassPrediction, Likelihood, ModelError, Prediction, Rows};
+use precision::best_precision;
+
+/// Validation rows that a prior precision is chosen on at most; each candidate costs a product with every parameter for each.
+const SAMPLE: usize = 500;
+
+/// What turns the outputs of members into a density. Each call takes the members that it was chosen for.
+#[derive(Debug)]
+pub struct Predictor {
+    kind: Predictive,
+    laplace: Option<(Laplace, f64)>,
+    common_noise: Option<f64>,
+    temperature: Option<f64>,
+    validation_nll: Option<f64>,
+}
+
+impl Predictor {
+    /// Choose what `recipe` leaves to validation rows. `training` are the features that the members were trained on.
+    ///
+    /// # Errors
+    /// As for [`Members::laplace`] where Laplace variances are asked for, and for predictions at the validation rows.
+    pub fn new(
+        members: &Members,
+        recipe: &Recipe,
+        training: ArrayView2<'_, f64>,
+        validation: &Rows,
+    ) -> Result<Self, ModelError> {
+        let mut predictor = Self {
+            kind: recipe.predictive.unwrap_or(Predictive::Moments),
+            laplace: None,
+            common_noise: None,
+            temperature: None,
+            validation_nll: None,
+        };
+        if predictor.kind != Predictive::Moments {
+            predictor.choose_precision(members, training, validation)?;
+        }
+        let targets = validation.targets();
+        if members.likelihood().classes().is_none() {
+            if predictor.kind == Predictive::Laplace {
+                let prediction = predictor.predict(members, validation.features())?;
+                predictor.common_noise = best_noise(members, &prediction, targets);
+                let prediction = predictor.predict(members, validation.features())?;
+                predictor.validation_nll = Some(prediction.negative_log_likelihood(targets));
+            }
+            return Ok(predictor);
+        }
+        if recipe.temperature == Some(true) {
+            let prediction = predictor.predict_classes(members, validation.features())?;
+            predictor.temperature = Some(prediction.best_temperature(targets)?);
+        }
+        if predictor.temperature.is_some() || predictor.kind == Predictive::Laplace {
+            let prediction = predictor.predict_classes(members, validation.features())?;
+            predictor.validation_nll = Some(prediction.negative_log_likelihood(targets)?);
+        }
+        Ok(predictor)
+    }
+
+    /// Mean negative log likelihood of the validation rows, where the density is another than that of the members alone.
+    pub fn validation_nll(&self) -> Option<f64> {
+        self.validation_nll
+    }
+
+    /// The prior precision of the Laplace approximations.
+    pub fn laplace_precision(&self) -> Option<f64> {
+        self.laplace.as_ref().map(|(_, precision)| *precision)
+    }
+
+    /// What logits are divided by.
+    pub fn temperature(&self) -> Option<f64> {
+        self.temperature
+    }
+
+    /// The density of numbers at the rows of `features` (`n × p`).
+    ///
+    /// # Errors
+    /// As for [`Members::predict`].
+    pub fn predict(
+        &self,
+        members: &Members,
+        features: ArrayView2<'_, f64>,
+    ) -> Result<Prediction, ModelError> {
+        let mut prediction = members.predict(features)?;
+        if self.kind == Predictive::Laplace
+            && let Some(variances) = self.laplace_variances(members, features)?
+        {
+            prediction = prediction.with_laplace(variances)?;
+        }
+        Ok(match self.common_noise {
+            Some(noise) => prediction.with_common_noise(noise),
+            None => prediction,
+        })
+    }
+
+    /// The probabilities of classes at the rows of `features` (`n × p`).
+    ///
+    /// # Errors
+    /// As for [`Members::predict_classes`].
+    pub fn predict_classes(
+        &self,
+        members: &Members,
+        features: ArrayView2<'_, f64>,
+    ) -> Result<ClassPrediction, ModelError> {
+        let mut prediction = members.predict_classes(features)?;
+        if let Some(variances) = self.variances(members, features)? {
+            prediction = prediction.with_logit_variances(variances.view())?;
+        }
+        Ok(match self.temperature {
+            Some(temperature) => prediction.with_temperature(temperature),
+            None => prediction,
+        })
+    }
+
+    /// Variances of the members' means under their Laplace approximations, `N × n`, where these were asked for.
+    ///
+    /// # Errors
+    /// As for [`Laplace::variances`].
+    pub fn laplace_variances(
+        &self,
+        members: &Members,
+        features: ArrayView2<'_, f64>,
+    ) -> Result<Option<Array2<f64>>, ModelError> {
+        let variances = self.variances(members, features)?;
+        Ok(variances.map(|variances| variances.index_axis_move(Axis(2), 0)))
+    }
+
+    fn variances(
+        &self,
+        members: &Members,
+        features: ArrayView2<'_, f64>,
+    ) -> Result<Option<Array3<f64>>, ModelError> {
+        let Some((laplace, precision)) = &self.laplace else {
+            return Ok(None);
+        };
+        Ok(laplace.variances(members, *precision, &[features])?.pop())
+    }
+
+    fn choose_precision(
+        &mut self,
+        members: &Members,
+        training: ArrayView2<'_, f64>,
+        validation: &Rows,
+    ) -> Result<(), ModelError> {
+        let kind = self.kind;
+        let laplace = members.laplace(training)?;
+        let (features, targets) = validation.spread_out(SAMPLE);
+        let targets = targets.view();
+        let precision = if members.likelihood().classes().is_some() {
+            let plain = members.predict_classes(features.view())?;
+            best_precision(members, &laplace, features.view(), |variances| {
+                let shrunk = plain.with_logit_variances(variances.view())?;
+                shrunk.negative_log_likelihood(targets)
+            })?
+        } else {
+            let plain = members.predict(features.view())?;
+            best_precision(members, &laplace, features.view(), |variances| {
+                let variances = variances.index_axis(Axis(2), 0).to_owned();
+                if kind != Predictive::Laplace {
+                    // Of what the members do not know alone.
+                    let alone = Prediction::unchecked(plain.means().to_owned(), variances);
+                    return Ok(alone.negative_log_likelihood(targets));
+                }
+                let prediction = plain.clone().with_laplace(variances)?;
+                let noise = best_noise(members, &prediction, targets);
+                let prediction = match noise {
+                    Some(noise) => prediction.with_common_noise(noise),
+                    None => prediction,
+                };
+                Ok(prediction.negative_log_likelihood(targets))
+            })?
+        };
+        self.laplace = Some((laplace, precision));
+        Ok(())
+    }
+}
+
+/// Of a likelihood with one noise variance, the one that suits the targets best beside what the members do not know.
+fn best_noise(
+    members: &Members,
+    prediction: &Prediction,
+    targets: ArrayView1<'_, f64>,
+) -> Option<f64> {
+    let Likelihood::Gaussian(_) = members.likelihood() else {
+        return None;
+    };
+    let errors = (&targets - &prediction.mean()).mapv(|error| error * error);
+    let variance = prediction.epistemic_variance();
+    Some(best_noise_variance(
+        errors.view(),
+        variance.view(),
+        Gaussian::FLOOR,
+    ))
+}

@@ -1,0 +1,315 @@
+//! The front door on data as people have them: any units, labels, groups, few rows, and what is no data.
+
+use std::time::Duration;
+
+use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
+use svn_models::fit::{Ending, EpochReport};
+use svn_models::recipe::{Method, Predictive, Recipe};
+use svn_models::stein::Flow;
+use svn_models::{Builder, Ensemble, ModelError, Task};
+
+/// A sine of a feature in the thousands beside one that means nothing, with noise of 90: 5000 ± 900.
+fn wave(rows: usize) -> (Array2<f64>, Array1<f64>) {
+    let x = Array2::from_shape_fn((rows, 2), |(i, j)| match j {
+        0 => 2000.0 + 1000.0 * (i as f64 * 0.618).fract(),
+        _ => 1e-6 * (i as f64 * 7.7).sin(),
+    });
+    let y = Array1::from_shape_fn(rows, |i| {
+        let noise = 90.0 * 2f64.sqrt() * (i as f64 * 12.9898).sin();
+        5000.0 + 900.0 * (x[[i, 0]] / 160.0).sin() + noise
+    });
+    (x, y)
+}
+
+/// Two moons apart: the label is the sign of the first feature.
+fn moons(rows: usize) -> Array2<f64> {
+    Array2::from_shape_fn((rows, 2), |(i, j)| {
+        let side = if i % 3 == 0 { 2.0 } else { -2.0 };
+        [side, 0.0][j] + (i as f64 * [1.3, 2.9][j]).sin()
+    })
+}
+
+fn quick<'o>() -> Builder<'o> {
+    Ensemble::builder().epochs(8).particles(3).hidden(&[20])
+}
+
+#[test]
+fn numbers_in_any_units_are_predicted_in_these() {
+    let (x, y) = wave(240);
+    let (train, test) = (s![..200, ..], s![200.., ..]);
+    let ensemble = Ensemble::builder()
+        .epochs(40)
+        .fit(x.slice(train), y.slice(s![..200]), Task::Regression)
+        .unwrap();
+    let training = ensemble.training();
+    assert_eq!((training.train_rows, training.validation_rows), (160, 40));
+    let prediction = ensemble.predict(x.slice(test)).unwrap();
+    let truth = y.slice(s![200..]);
+    let error = (&prediction.mean() - &truth)
+        .mapv(|e| e * e)
+        .mean()
+        .unwrap()
+        .sqrt();
+    // The noise alone has 90.
+    assert!(error < 250.0, "{error}");
+    let (low, high) = prediction.interval(0.9).unwrap();
+    let covered = (0..40)
+        .filter(|&i| low[i] <= truth[i] && truth[i] <= high[i])
+        .count();
+    assert!(covered >= 30, "{covered} of 40");
+    let nll = -prediction.log_density(truth).unwrap().mean().unwrap();
+    // That of the target without the features is ln(640) + 1.42 = 7.9.
+    assert!(nll < 7.0, "{nll}");
+    for i in 0..40 {
+        let parts = prediction.epistemic_sd()[i].hypot(prediction.aleatoric_sd()[i]);
+        assert!((parts / prediction.sd()[i] - 1.0).abs() < 1e-12);
+    }
+    assert_eq!(ensemble.members().particles().nrows(), 5);
+    assert!(ensemble.predict_classes(x.slice(test)).is_err());
+    assert_eq!(ensemble.labels(), [""; 0]);
+}
+
+/// Units change neither the split nor the weights.
+#[test]
+fn units_change_nothing_but_the_units() {
+    let (x, y) = wave(90);
+    let fit = |x: ArrayView2<'_, f64>, y: Array1<f64>| {
+        let ensemble = quick().fit(x, y.view(), Task::Regression).unwrap();
+        let mean = ensemble.predict(x).unwrap().mean();
+        (mean, ensemble.training().validation_nll)
+    };
+    let (own, nll) = fit(x.view(), y.clone());
+    // Powers of two, so that scaling is exact.
+    let (other, other_nll) = fit((&x * 1024.0).view(), &y * 0.25);
+    for (a, b) in own.iter().zip(&other) {
+        assert!((a * 0.25 - b).abs() < 1e-9 * b.abs(), "{a} {b}");
+    }
+    assert!(
+        (nll - 4f64.ln() - other_nll).abs() < 1e-9,
+        "{nll} {other_nll}"
+    );
+}
+
+#[test]
+fn classes_have_the_names_they_came_with() {
+    let x = moons(120);
+    let names: Vec<&str> = (0..120)
+        .map(|i| if i % 3 == 0 { "right" } else { "left" })
+        .collect();
+    let ensemble = quick().fit_labels(x.view(), &names).unwrap();
+    assert_eq!(ensemble.labels(), ["left", "right"]);
+    let found = ensemble.classify(x.view()).unwrap();
+    let right = found.iter().zip(&names).filter(|(a, b)| a == b).count();
+    assert!(right >= 114, "{right} of 120");
+    let prediction = ensemble.predict_classes(x.view()).unwrap();
+    let sums = prediction.mean_probability().sum_axis(Axis(1));
+    assert!(sums.iter().all(|sum| (sum - 1.0).abs() < 1e-12));
+    let (entropy, shared) = (prediction.entropy(), prediction.mutual_information());
+    for (entropy, shared) in entropy.iter().zip(&shared) {
+        assert!(*entropy <= 2f64.ln() + 1e-12 && shared <= entropy && *shared >= 0.0);
+    }
+    assert!(ensemble.predict(x.view()).is_err());
+
+    // Numbers that neither begin at 0 nor follow each other, and three of them.
+    let y = Array1::from_shape_fn(120, |i| [7.0, -1.0, 2.5][i % 3]);
+    let ensemble = quick()
+        .fit(x.view(), y.view(), Task::Classification)
+        .unwrap();
+    assert_eq!(ensemble.labels(), ["-1", "2.5", "7"]);
+}
+
+#[test]
+fn every_method_and_density_goes_through_the_same_door() {
+    let (x, y) = wave(60);
+    let classes = Array1::from_shape_fn(60, |i| f64::from(u8::from(i % 3 == 0)));
+    for method in Method::ALL {
+        for predictive in [Predictive::Moments, Predictive::Laplace] {
+            let recipe = Recipe {
+                predictive: Some(predictive),
+                epochs: Some(2),
+                ..Recipe::default()
+            };
+            let builder = || quick().method(method).recipe(&recipe);
+            let numbers = builder().fit(x.view(), y.view(), Task::Regression).unwrap();
+            let prediction = numbers.predict(x.view()).unwrap();
+            assert!(prediction.sd().iter().all(|sd| *sd > 0.0), "{method}");
+            let has = prediction.laplace_variances().is_some();
+            assert_eq!(has, predictive == Predictive::Laplace, "{method}");
+            let names = builder().fit(moons(60).view(), classes.view(), Task::Classification);
+            let entropy = names
+                .unwrap()
+                .predict_classes(moons(60).view())
+                .unwrap()
+                .entropy();
+            assert!(
+                entropy.iter().all(|entropy| entropy.is_finite()),
+                "{method}"
+            );
+        }
+    }
+}
+
+#[test]
+fn validation_rows_and_groups_of_ones_own() {
+    let (x, y) = wave(100);
+    let (a, b) = (s![..70, ..], s![70.., ..]);
+    let own = quick()
+        .fit_with(
+            (x.slice(a), y.slice(s![..70])),
+            (x.slice(b), y.slice(s![70..])),
+            Task::Regression,
+        )
+        .unwrap();
+    assert_eq!(
+        (own.training().train_rows, own.training().validation_rows),
+        (70, 30)
+    );
+    let groups: Vec<usize> = (0..100).map(|row| row / 25).collect();
+    let grouped = quick()
+        .fit_grouped(x.view(), y.view(), Task::Regression, &groups)
+        .unwrap();
+    assert_eq!(grouped.training().validation_rows, 25);
+    let alone = quick().fit_grouped(x.view(), y.view(), Task::Regression, &[3; 100]);
+    assert!(alone.is_err());
+    let unknown = quick().fit_with(
+        (
+            x.view(),
+            Array1::from_shape_fn(100, |i| (i % 2) as f64).view(),
+        ),
+        (x.slice(s![..2, ..]), array![0.0, 5.0].view()),
+        Task::Classification,
+    );
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "unknown class label `5`; known: 0, 1"
+    );
+}
+
+#[test]
+fn an_observer_a_limit_and_patience_end_a_run() {
+    let (x, y) = wave(60);
+    let mut seen = Vec::new();
+    let mut observer = |epoch: &EpochReport| {
+        seen.push(epoch.epoch);
+        if epoch.epoch == 3 {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
+    };
+    let ensemble = quick()
+        .observer(&mut observer)
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap();
+    assert!(matches!(ensemble.training().ending, Ending::Observer));
+    assert_eq!(seen, [1, 2, 3]);
+    let limited = quick()
+        .time_limit(Duration::ZERO)
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap();
+    assert_eq!(limited.training().history.len(), 1);
+    let patient = quick()
+        .epochs(200)
+        .patience(2)
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap();
+    let training = patient.training();
+    assert_eq!(training.history.len(), training.best_epoch + 2);
+}
+
+#[test]
+fn what_is_no_data_is_told_in_one_line() {
+    let (x, y) = wave(30);
+    let said = |x: ArrayView2<'_, f64>, y: &Array1<f64>, task| {
+        let error: ModelError = quick().fit(x, y.view(), task).unwrap_err();
+        let text = error.to_string();
+        assert!(!text.contains('\n'), "{text}");
+        text
+    };
+    let regression = |x: ArrayView2<'_, f64>, y: &Array1<f64>| said(x, y, Task::Regression);
+    let mut holes = x.clone();
+    holes[[7, 1]] = f64::NAN;
+    assert_eq!(
+        regression(holes.view(), &y),
+        "feature 1 of row 7 is NaN; expected a finite number, drop or impute it before"
+    );
+    let mut infinite = y.clone();
+    infinite[3] = f64::INFINITY;
+    assert_eq!(
+        regression(x.view(), &infinite),
+        "target of row 3 is inf; expected a finite number, drop or impute it before"
+    );
+    assert_eq!(
+        regression(x.view(), &y.slice(s![..9]).to_owned()),
+        "features beside the targets has shape [30, 2]; expected [9, 2]"
+    );
+    assert_eq!(
+        regression(x.slice(s![..1, ..]), &y.slice(s![..1]).to_owned()),
+        "features beside the targets has shape [1, 2]; expected [2, 2]"
+    );
+    assert_eq!(
+        regression(Array2::zeros((0, 2)).view(), &array![]),
+        "features beside the targets has shape [0, 2]; expected [2, 2]"
+    );
+    assert_eq!(
+        regression(Array2::zeros((30, 0)).view(), &y),
+        "features beside the targets has shape [30, 0]; expected [30, 1]"
+    );
+    assert_eq!(
+        regression(x.view(), &Array1::from_elem(30, 2.0)),
+        "the target is 2 in all 24 training rows: there is nothing to learn"
+    );
+    assert_eq!(
+        said(x.view(), &Array1::from_elem(30, 2.0), Task::Classification),
+        "the target is class `2` in all rows; expected two classes or more"
+    );
+    let settings = quick()
+        .validation_share(1.0)
+        .fit(x.view(), y.view(), Task::Regression);
+    assert_eq!(
+        settings.unwrap_err().to_string(),
+        "validation share is 1; expected above 0 and below 1"
+    );
+    let settings = quick()
+        .particles(0)
+        .fit(x.view(), y.view(), Task::Regression);
+    assert_eq!(
+        settings.unwrap_err().to_string(),
+        "particles is 0; expected a whole number, at least 1"
+    );
+    let ensemble = quick().fit(x.view(), y.view(), Task::Regression).unwrap();
+    let narrow = ensemble.predict(x.slice(s![.., ..1])).unwrap_err();
+    assert_eq!(
+        narrow.to_string(),
+        "the scaler was fitted on 2 features, found 1"
+    );
+    assert!(matches!(
+        ensemble.predict(holes.view()),
+        Err(ModelError::Cell { row: 7, .. })
+    ));
+}
+
+/// Two rows, and many more features than rows.
+#[test]
+fn few_rows_give_a_finite_result() {
+    let (x, y) = wave(30);
+    for rows in [2, 3, 5] {
+        let (x, y) = (x.slice(s![..rows, ..]), y.slice(s![..rows]));
+        match quick().fit(x, y, Task::Regression) {
+            Ok(ensemble) => {
+                let mean = ensemble.predict(x).unwrap().mean();
+                assert!(mean.iter().all(|mean| mean.is_finite()), "{rows}");
+            }
+            // One row to train on has a constant target.
+            Err(error) => assert!(rows == 2, "{rows}: {error}"),
+        }
+    }
+    let wide = Array2::from_shape_fn((40, 600), |(i, j)| ((i * 31 + j * 17) as f64).sin());
+    let y = Array1::from_shape_fn(40, |i| wide[[i, 3]] - wide[[i, 5]]);
+    let ensemble = quick()
+        .epochs(2)
+        .fit(wide.view(), y.view(), Task::Regression)
+        .unwrap();
+    let sd = ensemble.predict(wide.view()).unwrap().sd();
+    assert!(sd.iter().all(|sd| sd.is_finite()));
+}
