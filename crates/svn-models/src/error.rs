@@ -102,6 +102,9 @@ pub enum ModelError {
     /// A checkpoint that cannot be written, read or gone on from.
     #[error(transparent)]
     Checkpoint(#[from] crate::fit::CheckpointError),
+    /// A model that cannot be written or read.
+    #[error(transparent)]
+    File(#[from] crate::model::ModelFileError),
     /// Features or targets that cannot be scaled.
     #[error(transparent)]
     Scale(#[from] crate::scaling::ScaleError),

@@ -35,7 +35,7 @@ pub use error::ModelError;
 pub use labels::LabelEncoding;
 pub use likelihood::Likelihood;
 pub use members::{ClassPrediction, Members, Prediction};
-pub use model::{Builder, Ensemble, Training};
+pub use model::{Builder, Ensemble, ModelFileError, Training};
 pub use recipe::Recipe;
 pub use rows::Rows;
 pub use svn_curvature::{Backend, BackendKind, Device, Precision, set_torch_threads};

@@ -95,6 +95,16 @@ impl Members {
 }
 
 impl Laplace {
+    /// Of members whose curvature is known.
+    pub(crate) fn of(members: Vec<MemberCurvature>) -> Self {
+        Self { members }
+    }
+
+    /// The curvature of each member.
+    pub(crate) fn curvature(&self) -> &[MemberCurvature] {
+        &self.members
+    }
+
     /// Variances of the outputs of every one of the `members` that this is of at the rows of each of `at` under prior precision `δ`; each result is
     /// `N × rows × outputs`, the outputs being the mean in regression and the logits of classes.
     ///
@@ -165,7 +175,7 @@ fn output_gradients(linear: &dyn Linearized, output: usize) -> Result<Array2<f64
 
 /// What `H_p` is made of, whatever `δ`.
 #[derive(Debug)]
-enum MemberCurvature {
+pub(crate) enum MemberCurvature {
     /// Few rows: `R̂` and `R̂ R̂ᵀ`.
     Rows {
         rows: Array2<f64>,
@@ -177,6 +187,32 @@ enum MemberCurvature {
 }
 
 impl MemberCurvature {
+    /// From what [`part`](Self::part) gave; none of nothing.
+    pub(crate) fn from_parts(
+        rows: Option<Array2<f64>>,
+        matrix: Option<Array2<f64>>,
+        likelihood: Likelihood,
+    ) -> Result<Option<Self>, String> {
+        Ok(match (rows, matrix) {
+            (Some(rows), None) => Some(Self::Rows {
+                gram: gram(1.0, rows.view()),
+                rows,
+                weight: likelihood.curvature_weight(),
+            }),
+            (None, Some(matrix)) if matrix.is_square() => Some(Self::Dense(matrix)),
+            (None, None) => None,
+            _ => return Err("the curvature of a member is no square matrix".to_owned()),
+        })
+    }
+
+    /// The one array that it is made of, and its name.
+    pub(crate) fn part(&self) -> (&'static str, ArrayView2<'_, f64>) {
+        match self {
+            Self::Rows { rows, .. } => ("rows", rows.view()),
+            Self::Dense(matrix) => ("matrix", matrix.view()),
+        }
+    }
+
     fn new(
         ensemble: &Members,
         member: usize,

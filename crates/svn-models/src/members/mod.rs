@@ -10,6 +10,7 @@ mod probit;
 mod temperature;
 
 pub use classes::ClassPrediction;
+pub(crate) use laplace::MemberCurvature;
 pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;

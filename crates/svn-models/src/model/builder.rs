@@ -20,6 +20,7 @@ pub struct Builder<'o> {
     recipe: Recipe,
     seed: u64,
     device: Device,
+    feature_names: Option<Vec<String>>,
     validation_share: f64,
     time_limit: Option<Duration>,
     observer: Option<&'o mut dyn FnMut(&EpochReport) -> Flow>,
@@ -45,6 +46,7 @@ impl Default for Builder<'_> {
             recipe: Recipe::default(),
             seed: 0,
             device: Device::Cpu,
+            feature_names: None,
             validation_share: 0.2,
             time_limit: None,
             observer: None,
@@ -106,6 +108,13 @@ impl<'o> Builder<'o> {
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
+        self
+    }
+
+    /// Names of the features, in the order of the columns; the model keeps them.
+    #[must_use]
+    pub fn feature_names(mut self, names: &[impl AsRef<str>]) -> Self {
+        self.feature_names = Some(names.iter().map(|name| name.as_ref().to_owned()).collect());
         self
     }
 
@@ -287,6 +296,12 @@ impl<'o> Builder<'o> {
         (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
+        if let Some(names) = self.feature_names.as_ref()
+            && names.len() != x.ncols()
+        {
+            let expected = format!("{}, one a column", x.ncols());
+            return Err(ModelError::setting("feature names", names.len(), &expected));
+        }
         let features = FeatureScaler::fit(x)?;
         let scaler = match &labels {
             Some(_) => TargetScaler::IDENTITY,
@@ -312,6 +327,7 @@ impl<'o> Builder<'o> {
         Ok(Ensemble {
             predictor,
             features,
+            feature_names: self.feature_names,
             target: match labels {
                 Some(labels) => Target::Classes(labels),
                 None => Target::Number(scaler),
@@ -321,6 +337,7 @@ impl<'o> Builder<'o> {
                 validation_rows: validation.len(),
                 validation_nll: nll.unwrap_or(f64::NAN) + scaler.scale.ln(),
                 best_epoch: fit.best_epoch,
+                epochs: fit.history.len(),
                 history: fit.history,
                 ending: fit.ending,
             },

@@ -8,11 +8,14 @@
 
 mod builder;
 mod data;
+mod file;
 mod split;
 
 pub use builder::Builder;
+pub use file::ModelFileError;
 
 use ndarray::{Array2, ArrayView1, ArrayView2};
+use serde::{Deserialize, Serialize};
 
 use crate::fit::{Ending, EpochReport};
 use crate::predictive::Predictor;
@@ -40,13 +43,15 @@ pub struct Ensemble {
     members: Members,
     predictor: Predictor,
     features: FeatureScaler,
+    feature_names: Option<Vec<String>>,
     target: Target,
     resolved: Resolved,
     training: Training,
 }
 
 /// From the target's units to the network's.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 enum Target {
     Number(TargetScaler),
     Classes(LabelEncoding),
@@ -63,9 +68,11 @@ pub struct Training {
     pub validation_nll: f64,
     /// Epoch whose weights were kept, from 1.
     pub best_epoch: usize,
-    /// Every epoch's report, in the network's units.
+    /// Epochs that were run.
+    pub epochs: usize,
+    /// Every epoch's report, in the network's units; not kept in files.
     pub history: Vec<EpochReport>,
-    /// Why it ended.
+    /// Why it ended; of a model from a file, that it did.
     pub ending: Ending,
 }
 
@@ -167,6 +174,11 @@ impl Ensemble {
     /// The members' weights, network and likelihood, in the units of the network.
     pub fn members(&self) -> &Members {
         &self.members
+    }
+
+    /// Names of the features, if they were given.
+    pub fn feature_names(&self) -> Option<&[String]> {
+        self.feature_names.as_deref()
     }
 
     /// The settings that it was trained with.

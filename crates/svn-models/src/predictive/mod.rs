@@ -11,9 +11,10 @@
 mod precision;
 
 use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
 
 use crate::likelihood::Gaussian;
-use crate::members::{Laplace, Members, best_noise_variance};
+use crate::members::{Laplace, MemberCurvature, Members, best_noise_variance};
 use crate::recipe::{Predictive, Recipe};
 use crate::{ClassPrediction, Likelihood, ModelError, Prediction, Rows};
 use precision::best_precision;
@@ -31,7 +32,57 @@ pub struct Predictor {
     validation_nll: Option<f64>,
 }
 
+/// What was chosen, but for the curvature: enough to write a model down.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choices {
+    kind: Predictive,
+    laplace_precision: Option<f64>,
+    common_noise: Option<f64>,
+    temperature: Option<f64>,
+    validation_nll: Option<f64>,
+}
+
+impl Choices {
+    /// With the curvature of the members, if there is one; else what is missing.
+    pub(crate) fn predictor(
+        self,
+        curvature: Option<Vec<MemberCurvature>>,
+    ) -> Result<Predictor, String> {
+        let laplace = match (self.laplace_precision, curvature) {
+            (Some(precision), Some(curvature)) => Some((Laplace::of(curvature), precision)),
+            (None, None) => None,
+            _ => return Err("Laplace approximations without precision or curvature".to_owned()),
+        };
+        Ok(Predictor {
+            kind: self.kind,
+            laplace,
+            common_noise: self.common_noise,
+            temperature: self.temperature,
+            validation_nll: self.validation_nll,
+        })
+    }
+}
+
 impl Predictor {
+    /// What was chosen.
+    pub(crate) fn choices(&self) -> Choices {
+        Choices {
+            kind: self.kind,
+            laplace_precision: self.laplace_precision(),
+            common_noise: self.common_noise,
+            temperature: self.temperature,
+            validation_nll: self.validation_nll,
+        }
+    }
+
+    /// The curvature of each member, where Laplace variances are asked for.
+    pub(crate) fn curvature(&self) -> &[MemberCurvature] {
+        self.laplace
+            .as_ref()
+            .map_or(&[], |(laplace, _)| laplace.curvature())
+    }
+
     /// Choose what `recipe` leaves to validation rows. `training` are the features that the members were trained on.
     ///
     /// # Errors

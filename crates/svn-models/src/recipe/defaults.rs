@@ -3,6 +3,7 @@
 //! Those of perceptrons were chosen on validation rows of the UCI sets, see `docs/experiments/uci-first.md` and, for more than 4000
 //! training rows, `docs/experiments/uci.md`; those of LeNet on validation images, see `docs/experiments/vision.md`.
 
+use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
@@ -11,7 +12,8 @@ use crate::ModelError;
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Which network.
     pub network: NetworkKind,
