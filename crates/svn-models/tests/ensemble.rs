@@ -313,3 +313,47 @@ fn few_rows_give_a_finite_result() {
     let sd = ensemble.predict(wide.view()).unwrap().sd();
     assert!(sd.iter().all(|sd| sd.is_finite()));
 }
+
+/// Layers as PyTorch prints them, with a bottleneck that no `hidden` has.
+#[test]
+fn a_network_of_ones_own() {
+    let (x, y) = wave(80);
+    let layers = |outputs: usize| {
+        [
+            "Linear(in_features=2, out_features=12, bias=False)",
+            "Tanh()",
+            "Linear(in_features=12, out_features=4, bias=True)",
+            "GELU(approximate='none')",
+            &format!("Linear(in_features=4, out_features={outputs}, bias=True)"),
+        ]
+        .map(|text| text.parse().unwrap())
+        .to_vec()
+    };
+    for method in [Method::Svgd, Method::Svn, Method::LlSvn] {
+        let ensemble = quick()
+            .method(method)
+            .layers(&[2], layers(2))
+            .fit(x.view(), y.view(), Task::Regression)
+            .unwrap();
+        assert_eq!(ensemble.members().particles().ncols(), 24 + 52 + 10);
+        let folder = tempfile::tempdir().unwrap();
+        ensemble.save(folder.path()).unwrap();
+        let read = Ensemble::load(folder.path()).unwrap();
+        assert_eq!(
+            read.predict(x.view()).unwrap(),
+            ensemble.predict(x.view()).unwrap()
+        );
+    }
+    let said = |shape: &[usize], outputs| {
+        let fit = quick().layers(shape, layers(outputs));
+        fit.fit(x.view(), y.view(), Task::Regression)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(said(&[2], 1).starts_with("outputs of the last layer is 1; expected 2: "));
+    assert!(said(&[3], 2).contains("Linear"), "{}", said(&[3], 2));
+    let unsupported = "LSTM(8, 8)"
+        .parse::<svn_models::curvature::Layer>()
+        .unwrap_err();
+    assert!(unsupported.to_string().contains("LSTM"), "{unsupported}");
+}

@@ -7,7 +7,9 @@ use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
 use super::split::{Split, split};
 use super::{Ensemble, Target, Training, data};
+use crate::curvature::Layer;
 use crate::fit::{EpochReport, Fit, Patience, fit_from, fit_last_layer};
+use crate::network::Layers;
 use crate::predictive::Predictor;
 use crate::recipe::{LastLayerMode, Method, NetworkKind, Problem, Recipe, Resolved};
 use crate::scaling::{FeatureScaler, TargetScaler};
@@ -17,6 +19,7 @@ use crate::{Device, LabelEncoding, ModelError, Rows, Task};
 /// Settings before [`fit`](Self::fit); what is not said is the default.
 pub struct Builder<'o> {
     method: Method,
+    network: NetworkKind,
     recipe: Recipe,
     seed: u64,
     device: Device,
@@ -30,6 +33,7 @@ impl fmt::Debug for Builder<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder")
             .field("method", &self.method)
+            .field("network", &self.network)
             .field("recipe", &self.recipe)
             .field("seed", &self.seed)
             .field("device", &self.device)
@@ -43,6 +47,7 @@ impl Default for Builder<'_> {
     fn default() -> Self {
         Self {
             method: Method::Svn,
+            network: NetworkKind::Mlp,
             recipe: Recipe::default(),
             seed: 0,
             device: Device::Cpu,
@@ -80,6 +85,19 @@ impl<'o> Builder<'o> {
     #[must_use]
     pub fn hidden(mut self, units: &[usize]) -> Self {
         self.recipe.hidden = Some(units.to_vec());
+        self
+    }
+
+    /// A network of one's own instead of a perceptron. A row of features holds a sample of `input_shape` in row-major order.
+    ///
+    /// The last layer has two outputs for a number (mean and log variance; one with homoscedastic noise), one for two classes
+    /// (a logit), else one a class. Convolutions need the feature `torch`.
+    #[must_use]
+    pub fn layers(mut self, input_shape: &[usize], layers: Vec<Layer>) -> Self {
+        self.network = NetworkKind::Layers(Layers {
+            input_shape: input_shape.to_vec(),
+            layers,
+        });
         self
     }
 
@@ -310,7 +328,7 @@ impl<'o> Builder<'o> {
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
         let validation = Rows::new(features.transform(vx)?, scaler.transform(vy))?;
         let problem = Problem {
-            network: NetworkKind::Mlp,
+            network: self.network.clone(),
             rows: train.len(),
             features: train.width(),
             classes: labels.as_ref().map(LabelEncoding::len),

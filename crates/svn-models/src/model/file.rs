@@ -143,7 +143,7 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
         schema: SCHEMA,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         method: ensemble.resolved.method,
-        problem: ensemble.resolved.problem,
+        problem: ensemble.resolved.problem.clone(),
         recipe: ensemble.resolved.recipe.clone(),
         features: ensemble.feature_names.clone(),
         feature_scaler: ensemble.features.clone(),

@@ -10,4 +10,4 @@ pub use init::initial_particles;
 pub use last_layer::last_layer;
 pub use lenet::LeNetSettings;
 pub use mlp::MlpSettings;
-pub use settings::NetworkSettings;
+pub use settings::{Layers, NetworkSettings};

@@ -3,7 +3,7 @@
 use super::{LeNetSettings, MlpSettings};
 use crate::{ModelError, Precision};
 use serde::{Deserialize, Serialize};
-use svn_curvature::{Activation, Sequential};
+use svn_curvature::{Activation, Layer, Sequential};
 
 /// A network but for its numbers of inputs and outputs, which data and likelihood decide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,50 @@ pub enum NetworkSettings {
         /// Activation after each convolution and hidden layer.
         activation: Activation,
     },
+    /// Any layers.
+    Layers(Layers),
+}
+
+/// A network layer by layer: what PyTorch calls a sequential module.
+///
+/// A [`Layer`] is read from the text that PyTorch prints: `"Linear(in_features=8, out_features=20, bias=True)".parse()`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Layers {
+    /// Shape of a sample, `[features]` or `[channels, height, width]`; a row of features holds it in row-major order.
+    pub input_shape: Vec<usize>,
+    /// The layers, the last one with as many outputs as the likelihood has.
+    pub layers: Vec<Layer>,
+}
+
+impl Layers {
+    /// Whether there are convolutions, which are evaluated by libtorch.
+    pub fn is_convolutional(&self) -> bool {
+        let convolution = |layer: &Layer| matches!(layer, Layer::Conv2d(_));
+        self.layers.iter().any(convolution)
+    }
+
+    fn build(&self, inputs: usize, outputs: usize) -> Result<Sequential, ModelError> {
+        let network = Sequential::new(&self.input_shape, self.layers.clone())?;
+        if network.inputs() != inputs {
+            return Err(ModelError::Shape {
+                what: "a row of features for the layers given".into(),
+                found: vec![inputs],
+                expected: self.input_shape.clone(),
+            });
+        }
+        if network.outputs() != outputs {
+            return Err(ModelError::setting(
+                "outputs of the last layer",
+                network.outputs(),
+                &format!(
+                    "{outputs}: mean and log variance of a number (of one noise level the mean alone), one logit of two classes, \
+                     else one a class"
+                ),
+            ));
+        }
+        Ok(network)
+    }
 }
 
 impl NetworkSettings {
@@ -54,14 +98,16 @@ impl NetworkSettings {
                 }
                 .build()
             }
+            Self::Layers(layers) => layers.build(inputs, outputs),
         }
     }
 
-    /// f64 for multilayer perceptrons, f32 for LeNet.
+    /// f64, but f32 for convolutions.
     pub fn default_precision(&self) -> Precision {
         match self {
-            Self::Mlp { .. } => Precision::Double,
             Self::LeNet { .. } => Precision::Single,
+            Self::Layers(layers) if layers.is_convolutional() => Precision::Single,
+            Self::Mlp { .. } | Self::Layers(_) => Precision::Double,
         }
     }
 }

@@ -50,12 +50,13 @@ impl Resolved {
     fn network(&self) -> Result<NetworkSettings, ModelError> {
         let recipe = &self.recipe;
         let activation = recipe.activation.unwrap_or(Activation::Relu);
-        Ok(match self.problem.network {
+        Ok(match &self.problem.network {
             NetworkKind::Mlp => NetworkSettings::Mlp {
                 hidden: needed("hidden", recipe.hidden.clone())?,
                 activation,
             },
             NetworkKind::LeNet => NetworkSettings::LeNet { activation },
+            NetworkKind::Layers(layers) => NetworkSettings::Layers(layers.clone()),
         })
     }
 

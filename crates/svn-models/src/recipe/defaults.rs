@@ -12,7 +12,7 @@ use crate::ModelError;
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Which network.
@@ -78,7 +78,7 @@ impl Recipe {
             )),
             _ => Ok(Resolved {
                 method,
-                problem: *problem,
+                problem: problem.clone(),
                 recipe,
             }),
         }
@@ -97,11 +97,13 @@ impl Recipe {
 
     fn filled(&self, method: Method, problem: &Problem) -> Self {
         let given = self.meant_for(method);
-        let default = match problem.network {
-            NetworkKind::Mlp => perceptron(method, Size::of(problem.rows)),
-            NetworkKind::LeNet => lenet(method, problem.rows, given.activation),
+        let is_convolutional = problem.network.is_convolutional();
+        let default = if is_convolutional {
+            lenet(method, problem.rows, given.activation)
+        } else {
+            perceptron(method, Size::of(problem.rows))
         };
-        let is_perceptron = problem.network == NetworkKind::Mlp;
+        let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
         let classes = problem.classes.is_some();
         let has_kernel = method != Method::Ensemble;
@@ -115,7 +117,7 @@ impl Recipe {
         let hessian = given.hessian.or(Some(default.hessian)).filter(|_| curved);
         let root = match hessian {
             Some(CurvatureFamily::Full) => CurvatureRoot::Exact,
-            _ if is_perceptron => CurvatureRoot::Exact,
+            _ if !is_convolutional => CurvatureRoot::Exact,
             _ => CurvatureRoot::Sampled(1),
         };
         let heteroscedastic = given.noise != Some(Noise::Homoscedastic);
@@ -134,8 +136,11 @@ impl Recipe {
             hidden: given
                 .hidden
                 .or_else(|| Some(vec![50, 50]))
-                .filter(|_| is_perceptron),
-            activation: given.activation.or(Some(default.activation)),
+                .filter(|_| problem.network == NetworkKind::Mlp),
+            activation: given
+                .activation
+                .or(Some(default.activation))
+                .filter(|_| !has_own_layers),
             noise: given
                 .noise
                 .or(Some(Noise::Heteroscedastic))

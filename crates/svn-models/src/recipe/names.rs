@@ -2,19 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::network::Layers;
+
 /// Noise of a Gaussian likelihood.
 pub use crate::fit::NoiseModel as Noise;
 
 /// Which network is trained.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NetworkKind {
-    /// Fully connected layers.
+    /// Fully connected layers, their widths and activation from the recipe.
     Mlp,
     /// LeNet, for images.
     #[serde(rename = "lenet")]
     LeNet,
+    /// Layers of one's own.
+    Layers(Layers),
+}
+
+impl NetworkKind {
+    /// Whether it is for images.
+    pub(super) fn is_convolutional(&self) -> bool {
+        match self {
+            Self::Mlp => false,
+            Self::LeNet => true,
+            Self::Layers(layers) => layers.is_convolutional(),
+        }
+    }
 }
 
 /// Likelihood of two classes.
