@@ -357,3 +357,39 @@ fn a_network_of_ones_own() {
         .unwrap_err();
     assert!(unsupported.to_string().contains("LSTM"), "{unsupported}");
 }
+
+#[test]
+fn training_goes_on_from_the_weights() {
+    let (x, y) = wave(160);
+    let (early, late) = (s![..100, ..], s![100.., ..]);
+    let first = Ensemble::builder()
+        .epochs(15)
+        .fit(x.slice(early), y.slice(s![..100]), Task::Regression)
+        .unwrap();
+    let before = first.members().particles().to_owned();
+    let fresh = Ensemble::builder()
+        .epochs(1)
+        .fit(x.slice(late), y.slice(s![100..]), Task::Regression)
+        .unwrap();
+    let next = first
+        .continue_fit(x.slice(late), y.slice(s![100..]))
+        .unwrap();
+    assert_ne!(next.members().particles(), before);
+    // The first epoch already has what was learned before.
+    let (old, new) = (&fresh.training().history[0], &next.training().history[0]);
+    assert!(
+        new.validation_nll.unwrap() < old.validation_nll.unwrap(),
+        "{new:?} {old:?}"
+    );
+    assert!(next.continue_fit(x.slice(s![.., ..1]), y.view()).is_err());
+
+    let classes = Array1::from_shape_fn(60, |i| (i % 2) as f64);
+    let ensemble = quick()
+        .fit(moons(60).view(), classes.view(), Task::Classification)
+        .unwrap();
+    let unknown = ensemble.continue_fit(moons(60).view(), (&classes * 3.0).view());
+    assert_eq!(
+        unknown.unwrap_err().to_string(),
+        "unknown class label `3`; known: 0, 1"
+    );
+}

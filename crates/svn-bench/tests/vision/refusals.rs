@@ -72,7 +72,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             format!("{run} --subset 100 --batch-size 81"),
-            "error: --batch-size 81: expected at most the 80 training images of synthetic-digits\n",
+            "error: synthetic-digits, ensemble: batch_size is 81; expected at most the 80 training rows\n",
         ),
         (
             format!("{run} --seeds 0"),

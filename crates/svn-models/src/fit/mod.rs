@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`fit`] | the whole network | weights drawn by the seed |
 //! | [`fit_from`] | the whole network | the same, or a [`Checkpoint`] of a run that was interrupted |
+//! | [`fit_on`] | the whole network | trained members |
 //! | [`fit_last_layer`] | the last layer, all others frozen | a trained ensemble |
 
 mod checkpoint;
@@ -114,6 +115,44 @@ pub fn fit_from(
     start: Option<Checkpoint>,
     observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
 ) -> Result<Fit, ModelError> {
+    let start = start.map_or(Start::Seed, |checkpoint| Start::Run(Box::new(checkpoint)));
+    run(settings, train, validation, start, observer)
+}
+
+/// [`fit_from`] from the weights of trained members, for example on rows that came later. The network has to be theirs.
+///
+/// # Errors
+/// As for [`fit_from`]; [`ModelError::Shape`] for members of another number or network.
+pub fn fit_on(
+    settings: &FitSettings,
+    members: &Members,
+    train: &Rows,
+    validation: &Rows,
+    observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
+) -> Result<Fit, ModelError> {
+    run(
+        settings,
+        train,
+        validation,
+        Start::Members(members),
+        observer,
+    )
+}
+
+/// Where a run begins.
+enum Start<'a> {
+    Seed,
+    Members(&'a Members),
+    Run(Box<Checkpoint>),
+}
+
+fn run(
+    settings: &FitSettings,
+    train: &Rows,
+    validation: &Rows,
+    start: Start<'_>,
+    observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
+) -> Result<Fit, ModelError> {
     settings.validate(train.len())?;
     check_widths(train, validation)?;
     let likelihood = settings.likelihood()?;
@@ -127,12 +166,24 @@ pub fn fit_from(
     )?;
     let sampler = Sampler::new(settings.method.clone())?;
     let (state, progress) = match start {
-        None => {
+        Start::Seed => {
             let particles = initial_particles(&network, settings.particles, settings.seed);
             let state = sampler.init(particles, settings.seed)?;
             (state, Progress::default())
         }
-        Some(checkpoint) => {
+        Start::Members(members) => {
+            let expected = (settings.particles, network.layout().dim());
+            if members.particles().dim() != expected {
+                return Err(ModelError::Shape {
+                    what: "members that training goes on from".into(),
+                    found: members.particles().shape().to_vec(),
+                    expected: vec![expected.0, expected.1],
+                });
+            }
+            let state = sampler.init(members.particles().to_owned(), settings.seed)?;
+            (state, Progress::default())
+        }
+        Start::Run(checkpoint) => {
             checkpoint.check(settings, train, validation)?;
             posterior.restore(checkpoint.posterior, settings.particles)?;
             (checkpoint.state, checkpoint.progress)

@@ -9,6 +9,7 @@
 mod builder;
 mod data;
 mod file;
+mod fit;
 mod split;
 
 pub use builder::Builder;
@@ -100,6 +101,30 @@ impl Ensemble {
     /// Settings of one's own before [`fit`](Builder::fit).
     pub fn builder<'o>() -> Builder<'o> {
         Builder::default()
+    }
+
+    /// Go on training from these weights on other rows, such as some that came later, by the same settings, scaling and labels;
+    /// a fifth of the rows is set aside for validation. Classes by number; all must be known.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y`: `n`.
+    ///
+    /// # Errors
+    /// As for [`fit`](Self::fit); [`ModelError::UnknownLabel`], [`ModelError::Scale`] for another number of features.
+    pub fn continue_fit(
+        self,
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+    ) -> Result<Self, ModelError> {
+        Builder::default().go_on(self, x, y)
+    }
+
+    /// Of the target; that of classes changes nothing.
+    fn scaler(&self) -> TargetScaler {
+        match &self.target {
+            Target::Number(scaler) => *scaler,
+            Target::Classes(_) => TargetScaler::IDENTITY,
+        }
     }
 
     /// Mean, spread, noise and density of the target at the rows of `x`, in its own units.

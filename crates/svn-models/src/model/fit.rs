@@ -1,0 +1,307 @@
+//! From arrays to an ensemble: checks, split, scaling, training, density.
+
+use std::time::Instant;
+
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
+
+use super::split::{Split, split};
+use super::{Builder, Ensemble, Target, Training, data};
+use crate::fit::{Epoch, EpochReport, Fit, Patience, fit_from, fit_last_layer, fit_on};
+use crate::predictive::Predictor;
+use crate::recipe::{LastLayerMode, Problem, Recipe, Resolved};
+use crate::scaling::{FeatureScaler, TargetScaler};
+use crate::stein::Flow;
+use crate::{LabelEncoding, ModelError, Rows, Task};
+
+impl Builder<'_> {
+    /// Train on the rows of `x`, some of them set aside for validation.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y`: `n`.
+    ///
+    /// # Errors
+    /// As for [`Ensemble::fit`], and [`ModelError::Setting`] for a setting out of range.
+    pub fn fit(
+        self,
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+        task: Task,
+    ) -> Result<Ensemble, ModelError> {
+        data::check_rows(x, y.len())?;
+        data::check_targets(y)?;
+        match task {
+            Task::Regression => self.fit_split(x, y, None, None),
+            Task::Classification => {
+                let labels: Vec<String> = y.iter().map(|class| (class + 0.0).to_string()).collect();
+                self.fit_labels(x, &labels)
+            }
+        }
+    }
+
+    /// [`fit`](Self::fit) where rows of one group, such as one patient's, are all trained on or all validated on.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y` and `groups`: `n`.
+    ///
+    /// # Errors
+    /// As for [`fit`](Self::fit), [`ModelError::Setting`] for a single group.
+    pub fn fit_grouped(
+        self,
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+        task: Task,
+        groups: &[usize],
+    ) -> Result<Ensemble, ModelError> {
+        data::check_rows(x, y.len())?;
+        data::check_targets(y)?;
+        if groups.len() != y.len() {
+            return Err(ModelError::Shape {
+                what: "groups beside the targets".into(),
+                found: vec![groups.len()],
+                expected: vec![y.len()],
+            });
+        }
+        if groups.iter().all(|group| *group == groups[0]) {
+            return Err(ModelError::setting(
+                "groups",
+                1,
+                "at least 2 groups of rows",
+            ));
+        }
+        match task {
+            Task::Regression => self.fit_split(x, y, None, Some(groups)),
+            Task::Classification => {
+                let texts = y.iter().map(|class| (class + 0.0).to_string());
+                let (labels, classes) = encoded(&texts.collect::<Vec<_>>())?;
+                self.fit_split(x, classes.view(), Some(labels), Some(groups))
+            }
+        }
+    }
+
+    /// [`fit`](Self::fit) of classes by their names.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `labels`: `n`.
+    ///
+    /// # Errors
+    /// As for [`fit`](Self::fit).
+    pub fn fit_labels(
+        self,
+        x: ArrayView2<'_, f64>,
+        labels: &[impl AsRef<str>],
+    ) -> Result<Ensemble, ModelError> {
+        data::check_rows(x, labels.len())?;
+        let (labels, classes) = encoded(labels)?;
+        self.fit_split(x, classes.view(), Some(labels), None)
+    }
+
+    /// [`fit`](Self::fit) with validation rows of one's own.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y`: `n`; of validation `m × p` and `m`.
+    ///
+    /// # Errors
+    /// As for [`fit`](Self::fit), [`ModelError::UnknownLabel`] for a class that is in the validation rows alone.
+    pub fn fit_with(
+        self,
+        (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        validation: (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        task: Task,
+    ) -> Result<Ensemble, ModelError> {
+        let (vx, vy) = validation;
+        data::check_rows(x, y.len())?;
+        data::check_targets(y)?;
+        if vx.nrows() != vy.len() || vy.is_empty() || vx.ncols() != x.ncols() {
+            return Err(ModelError::Shape {
+                what: "validation features beside their targets".into(),
+                found: vx.shape().to_vec(),
+                expected: vec![vy.len().max(1), x.ncols()],
+            });
+        }
+        data::check_features(vx)?;
+        data::check_targets(vy)?;
+        let (labels, y, vy) = match task {
+            Task::Regression => (None, y.to_owned(), vy.to_owned()),
+            Task::Classification => {
+                let text = |class: &f64| (class + 0.0).to_string();
+                let (labels, classes) = encoded(&y.iter().map(text).collect::<Vec<_>>())?;
+                let index = |class: &f64| Ok(labels.encode(&text(class))? as f64);
+                let vy: Array1<f64> = vy.iter().map(index).collect::<Result<_, ModelError>>()?;
+                (Some(labels), classes, vy)
+            }
+        };
+        self.fit_parts((x, y.view()), (vx, vy.view()), labels)
+    }
+
+    /// Go on from a trained ensemble, with its network, scaling and labels, on other rows.
+    pub(super) fn go_on(
+        mut self,
+        before: Ensemble,
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+    ) -> Result<Ensemble, ModelError> {
+        data::check_rows(x, y.len())?;
+        data::check_targets(y)?;
+        let resolved = &before.resolved;
+        self.method = resolved.method;
+        self.network = resolved.problem.network.clone();
+        // Few rows may be less than a batch.
+        let batch = resolved
+            .recipe
+            .batch_size
+            .map(|size| size.min(y.len().div_ceil(2)));
+        self.recipe = self.recipe.or(&Recipe {
+            batch_size: batch,
+            ..resolved.recipe.clone()
+        });
+        self.feature_names = before.feature_names.clone();
+        let (labels, y) = match &before.target {
+            Target::Number(_) => (None, y.to_owned()),
+            Target::Classes(labels) => {
+                let index = |class: &f64| Ok(labels.encode(&(class + 0.0).to_string())? as f64);
+                let y = y.iter().map(index).collect::<Result<_, ModelError>>()?;
+                (Some(labels.clone()), y)
+            }
+        };
+        self.goes_on = Some(before);
+        self.fit_split(x, y.view(), labels, None)
+    }
+
+    /// Targets are numbers, or indices of `labels`.
+    fn fit_split(
+        self,
+        x: ArrayView2<'_, f64>,
+        y: ArrayView1<'_, f64>,
+        labels: Option<LabelEncoding>,
+        groups: Option<&[usize]>,
+    ) -> Result<Ensemble, ModelError> {
+        let share = self.validation_share;
+        if !(share > 0.0 && share < 1.0) {
+            let expected = "above 0 and below 1";
+            return Err(ModelError::setting("validation share", share, expected));
+        }
+        let strata: Option<Vec<usize>> = labels
+            .as_ref()
+            .filter(|_| groups.is_none())
+            .map(|_| y.iter().map(|&class| class as usize).collect());
+        let Split { train, validation } =
+            split(y.len(), share, strata.as_deref(), groups, self.seed);
+        if validation.is_empty() {
+            let expected = "at least 2 rows of a class, or validation rows of your own";
+            return Err(ModelError::setting("rows", y.len(), expected));
+        }
+        let part = |rows: &[usize]| (x.select(Axis(0), rows), y.select(Axis(0), rows));
+        let (train, validation) = (part(&train), part(&validation));
+        self.fit_parts(
+            (train.0.view(), train.1.view()),
+            (validation.0.view(), validation.1.view()),
+            labels,
+        )
+    }
+
+    fn fit_parts(
+        mut self,
+        (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        labels: Option<LabelEncoding>,
+    ) -> Result<Ensemble, ModelError> {
+        if let Some(names) = self.feature_names.as_ref()
+            && names.len() != x.ncols()
+        {
+            let expected = format!("{}, one a column", x.ncols());
+            return Err(ModelError::setting("feature names", names.len(), &expected));
+        }
+        let (features, scaler) = match (self.goes_on.as_ref(), &labels) {
+            (Some(before), None) => (before.features.clone(), before.scaler()),
+            (Some(before), Some(_)) => (before.features.clone(), TargetScaler::IDENTITY),
+            (None, Some(_)) => (FeatureScaler::fit(x)?, TargetScaler::IDENTITY),
+            (None, None) => (FeatureScaler::fit(x)?, TargetScaler::fit(y)?),
+        };
+        let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
+        let validation = Rows::new(features.transform(vx)?, scaler.transform(vy))?;
+        let problem = Problem {
+            network: self.network.clone(),
+            rows: train.len(),
+            features: train.width(),
+            classes: labels.as_ref().map(LabelEncoding::len),
+        };
+        let resolved = self.recipe.resolve(self.method, &problem)?;
+        let fit = self.train(&resolved, &train, &validation)?;
+        let (members, recipe) = (fit.ensemble, &resolved.recipe);
+        let predictor = Predictor::new(&members, recipe, train.features(), &validation)?;
+        let of_best = |epoch: &&EpochReport| epoch.epoch == fit.best_epoch;
+        let best = fit.history.iter().find(of_best);
+        let nll = predictor
+            .validation_nll()
+            .or(best.and_then(|epoch| epoch.validation_nll));
+        Ok(Ensemble {
+            predictor,
+            features,
+            feature_names: self.feature_names,
+            target: match labels {
+                Some(labels) => Target::Classes(labels),
+                None => Target::Number(scaler),
+            },
+            training: Training {
+                train_rows: train.len(),
+                validation_rows: validation.len(),
+                validation_nll: nll.unwrap_or(f64::NAN) + scaler.scale.ln(),
+                best_epoch: fit.best_epoch,
+                epochs: fit.history.len(),
+                history: fit.history,
+                ending: fit.ending,
+            },
+            members,
+            resolved,
+        })
+    }
+
+    fn train(
+        &mut self,
+        resolved: &Resolved,
+        train: &Rows,
+        validation: &Rows,
+    ) -> Result<Fit, ModelError> {
+        let settings = resolved.fit_settings(self.device, self.seed)?;
+        let mut patience = Patience::new(resolved.recipe.patience);
+        let (start, limit) = (Instant::now(), self.time_limit);
+        let observer = &mut self.observer;
+        let mut watch = |epoch: &EpochReport| {
+            let told = match observer {
+                Some(observer) => observer(epoch),
+                None => Flow::Continue,
+            };
+            let late = limit.is_some_and(|limit| start.elapsed() >= limit);
+            if patience.is_over(epoch) || late {
+                Flow::Stop
+            } else {
+                told
+            }
+        };
+        let mut each = |epoch: &Epoch<'_>| Ok(watch(epoch.report()));
+        let fit = match &self.goes_on {
+            Some(before) => fit_on(&settings, &before.members, train, validation, &mut each),
+            None => fit_from(&settings, train, validation, None, &mut each),
+        }?;
+        if resolved.recipe.ll_mode != Some(LastLayerMode::Pretrained) {
+            return Ok(fit);
+        }
+        let last = resolved.last_layer_settings(self.device, self.seed)?;
+        let mut tell = |epoch: &EpochReport| {
+            watch(epoch);
+        };
+        fit_last_layer(&last, &fit.ensemble, train, validation, &mut tell)
+    }
+}
+
+/// Classes of labels, and the index of each label.
+fn encoded(labels: &[impl AsRef<str>]) -> Result<(LabelEncoding, Array1<f64>), ModelError> {
+    let encoding = LabelEncoding::fit(labels.iter().map(AsRef::as_ref));
+    data::check_classes(&encoding)?;
+    let index = |label: &_| Ok(encoding.encode(AsRef::as_ref(label))? as f64);
+    let classes = labels
+        .iter()
+        .map(index)
+        .collect::<Result<_, ModelError>>()?;
+    Ok((encoding, classes))
+}
