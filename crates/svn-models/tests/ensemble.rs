@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use svn_models::fit::{Ending, EpochReport};
-use svn_models::recipe::{Method, Predictive, Recipe};
+use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe};
 use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, ModelError, Task};
 
@@ -147,6 +147,22 @@ fn every_method_and_density_goes_through_the_same_door() {
             );
         }
     }
+}
+
+/// First all layers, then the last one alone: one history, and a score whichever part was best.
+#[test]
+fn a_pretrained_last_layer_has_one_history() {
+    let (x, y) = wave(60);
+    let recipe = Recipe {
+        ll_mode: Some(LastLayerMode::Pretrained),
+        ..Recipe::default()
+    };
+    let ensemble = quick().method(Method::LlSvn).recipe(&recipe);
+    let ensemble = ensemble.fit(x.view(), y.view(), Task::Regression).unwrap();
+    let training = ensemble.training();
+    let epochs: Vec<_> = training.history.iter().map(|epoch| epoch.epoch).collect();
+    assert_eq!(epochs, (1..=16).collect::<Vec<_>>());
+    assert!(training.validation_nll.is_finite() && training.best_epoch > 0);
 }
 
 #[test]

@@ -53,6 +53,36 @@ pub struct Fit {
     pub ending: Ending,
 }
 
+impl Fit {
+    /// One fit of two: of all layers, then of the last one alone. A failure in either is how it ended.
+    #[must_use]
+    pub fn then(self, last: Self) -> Self {
+        let done = self.history.len();
+        let mut history = self.history;
+        history.extend(last.history.into_iter().map(|mut epoch| {
+            epoch.epoch += done;
+            epoch
+        }));
+        Self {
+            best_epoch: match last.best_epoch {
+                0 => self.best_epoch,
+                epoch => done + epoch,
+            },
+            history,
+            step_times: [self.step_times, last.step_times].concat(),
+            ending: match (self.ending, last.ending) {
+                (failed @ Ending::Failed { .. }, _) => failed,
+                (_, Ending::Failed { after, error }) => Ending::Failed {
+                    after: done + after,
+                    error,
+                },
+                (_, ending) => ending,
+            },
+            ..last
+        }
+    }
+}
+
 /// Train on `train`, choose the epoch on `validation`, tell `report` of each epoch.
 ///
 /// Noise, weights and epoch are chosen from these rows alone. The same settings give the same ensemble to the last bit.

@@ -31,10 +31,7 @@ impl Builder<'_> {
         data::check_targets(y)?;
         match task {
             Task::Regression => self.fit_split(x, y, None, None),
-            Task::Classification => {
-                let labels: Vec<String> = y.iter().map(|class| (class + 0.0).to_string()).collect();
-                self.fit_labels(x, &labels)
-            }
+            Task::Classification => self.fit_labels(x, &names(y)),
         }
     }
 
@@ -71,8 +68,7 @@ impl Builder<'_> {
         match task {
             Task::Regression => self.fit_split(x, y, None, Some(groups)),
             Task::Classification => {
-                let texts = y.iter().map(|class| (class + 0.0).to_string());
-                let (labels, classes) = encoded(&texts.collect::<Vec<_>>())?;
+                let (labels, classes) = encoded(&names(y))?;
                 self.fit_split(x, classes.view(), Some(labels), Some(groups))
             }
         }
@@ -123,10 +119,8 @@ impl Builder<'_> {
         let (labels, y, vy) = match task {
             Task::Regression => (None, y.to_owned(), vy.to_owned()),
             Task::Classification => {
-                let text = |class: &f64| (class + 0.0).to_string();
-                let (labels, classes) = encoded(&y.iter().map(text).collect::<Vec<_>>())?;
-                let index = |class: &f64| Ok(labels.encode(&text(class))? as f64);
-                let vy: Array1<f64> = vy.iter().map(index).collect::<Result<_, ModelError>>()?;
+                let (labels, classes) = encoded(&names(y))?;
+                let vy = indices(&labels, &names(vy))?;
                 (Some(labels), classes, vy)
             }
         };
@@ -157,11 +151,7 @@ impl Builder<'_> {
         self.feature_names = before.feature_names.clone();
         let (labels, y) = match &before.target {
             Target::Number(_) => (None, y.to_owned()),
-            Target::Classes(labels) => {
-                let index = |class: &f64| Ok(labels.encode(&(class + 0.0).to_string())? as f64);
-                let y = y.iter().map(index).collect::<Result<_, ModelError>>()?;
-                (Some(labels.clone()), y)
-            }
+            Target::Classes(labels) => (Some(labels.clone()), indices(labels, &names(y))?),
         };
         self.goes_on = Some(before);
         self.fit_split(x, y.view(), labels, None)
@@ -290,7 +280,8 @@ impl Builder<'_> {
         let mut tell = |epoch: &EpochReport| {
             watch(epoch);
         };
-        fit_last_layer(&last, &fit.ensemble, train, validation, &mut tell)
+        let last = fit_last_layer(&last, &fit.ensemble, train, validation, &mut tell)?;
+        Ok(fit.then(last))
     }
 }
 
@@ -298,10 +289,19 @@ impl Builder<'_> {
 fn encoded(labels: &[impl AsRef<str>]) -> Result<(LabelEncoding, Array1<f64>), ModelError> {
     let encoding = LabelEncoding::fit(labels.iter().map(AsRef::as_ref));
     data::check_classes(&encoding)?;
-    let index = |label: &_| Ok(encoding.encode(AsRef::as_ref(label))? as f64);
-    let classes = labels
-        .iter()
-        .map(index)
-        .collect::<Result<_, ModelError>>()?;
+    let classes = indices(&encoding, labels)?;
     Ok((encoding, classes))
+}
+
+fn indices(
+    encoding: &LabelEncoding,
+    labels: &[impl AsRef<str>],
+) -> Result<Array1<f64>, ModelError> {
+    let index = |label: &_| Ok(encoding.encode(AsRef::as_ref(label))? as f64);
+    labels.iter().map(index).collect()
+}
+
+/// Classes by number as text.
+fn names(y: ArrayView1<'_, f64>) -> Vec<String> {
+    y.iter().map(f64::to_string).collect()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rand::Rng;
 use svn_models::fit::{
-    Checkpoint, Ending, EpochReport, Fit, FitSettings, Patience, fit_from, fit_last_layer,
+    Checkpoint, EpochReport, Fit, FitSettings, Patience, fit_from, fit_last_layer,
 };
 use svn_models::recipe::{LastLayerMode, Resolved};
 use svn_models::stein::Flow;
@@ -117,7 +117,7 @@ impl Training<'_> {
             &mut report,
         )
         .map_err(failed)?;
-        Ok(joined(before, last))
+        Ok(before.then(last))
     }
 
     fn tell(&self, epoch: &EpochReport, before: usize, epochs: usize) {
@@ -129,38 +129,11 @@ impl Training<'_> {
     }
 }
 
-/// One fit of two: of all layers, then of the last one alone. A failure in either is how it ended.
-fn joined(before: Fit, last: Fit) -> Fit {
-    let done = before.history.len();
-    let mut history = before.history;
-    history.extend(last.history.into_iter().map(|mut epoch| {
-        epoch.epoch += done;
-        epoch
-    }));
-    Fit {
-        best_epoch: match last.best_epoch {
-            0 => before.best_epoch,
-            epoch => done + epoch,
-        },
-        history,
-        step_times: [before.step_times, last.step_times].concat(),
-        ending: match (before.ending, last.ending) {
-            (failed @ Ending::Failed { .. }, _) => failed,
-            (_, Ending::Failed { after, error }) => Ending::Failed {
-                after: done + after,
-                error,
-            },
-            (_, ending) => ending,
-        },
-        ..last
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::{Array1, Array2};
     use svn_models::curvature::Activation;
-    use svn_models::fit::{Task, fit};
+    use svn_models::fit::{Ending, Task, fit};
     use svn_models::network::NetworkSettings;
     use svn_models::posterior::CurvatureSettings;
     use svn_models::stein::{FirstOrder, Method};
@@ -210,7 +183,7 @@ mod tests {
             (Ending::Completed, failure(2), Some("after epoch 5: ")),
             (failure(3), Ending::Completed, Some("after epoch 3: ")),
         ] {
-            let joined = joined(fit_of(3, before), fit_of(2, last));
+            let joined = fit_of(3, before).then(fit_of(2, last));
             let epochs: Vec<_> = joined.history.iter().map(|epoch| epoch.epoch).collect();
             assert_eq!(epochs, [1, 2, 3, 4, 5]);
             let warnings = warnings(&joined);
