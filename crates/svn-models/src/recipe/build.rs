@@ -160,7 +160,9 @@ impl Resolved {
 }
 
 fn newton(recipe: &Recipe, rate: Rate, rows: usize) -> Result<Newton, ModelError> {
+    let plain = Newton::plain();
     Ok(Newton {
+        ridge: recipe.ridge.unwrap_or(plain.ridge),
         kernel: kernel(recipe)?,
         coupling: needed("coupling", recipe.coupling)?,
         solver: needed("solver", recipe.solver)?,
@@ -170,7 +172,7 @@ fn newton(recipe: &Recipe, rate: Rate, rows: usize) -> Result<Newton, ModelError
             .trust_region
             .filter(|bound| *bound > 0.0)
             .map(|bound| bound * rows as f64),
-        ..Newton::plain()
+        ..plain
     })
 }
 

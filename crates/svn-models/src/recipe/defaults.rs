@@ -161,6 +161,7 @@ impl Recipe {
                 .or(Some(Bandwidth::Median))
                 .filter(|_| has_kernel),
             solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
+            ridge: given.ridge.filter(|_| newton),
             damping: given.damping.or(Some(default.damping)).filter(|_| newton),
             trust_region: given
                 .trust_region

@@ -157,6 +157,8 @@ settings! {
     bandwidth: Bandwidth, "VALUE", Range::ANY;
     /// Newton system: auto, direct, dense, cg, preconditioned or minres
     solver: Solver, "NAME", Range::ANY;
+    /// Ridge of the kernel matrix in the Newton system, relative to the eigenvalues of its square; 1e-6 if left out
+    ridge: f64, "VALUE", NON_NEGATIVE;
     /// Levenberg damping, on the scale of the sum over the data
     damping: f64, "VALUE", NON_NEGATIVE;
     /// Predicted change of a step at most, nats per row; 0 is no limit

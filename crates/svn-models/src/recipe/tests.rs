@@ -112,6 +112,7 @@ fn there_and_back() {
         ("metric", "diagonal"),
         ("bandwidth", "2d"),
         ("solver", "cg 1e-8 200"),
+        ("ridge", "1"),
         ("damping", "0"),
         ("trust_region", "0.1"),
         ("ring", "6"),
