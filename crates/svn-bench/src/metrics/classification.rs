@@ -3,8 +3,9 @@
 //! Everything is done on logarithms, `ln p̄_c = logsumexp_p(z_pc − logsumexp_c z_pc) − ln N`, so that a probability
 //! that underflows still has its logarithm.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::Array2;
 use svn_models::ClassPrediction;
+use svn_models::members::log_sum_exp;
 
 use super::auroc::auroc;
 use super::calibration::expected_calibration_error;
@@ -43,15 +44,13 @@ pub fn classification_metrics(
         });
     }
     let log_p = prediction.log_mean_probability();
-    let log_p_of_mean = log_softmax_rows(&prediction.mean_logit());
+    let log_p_of_mean = prediction.log_softmax_of_mean_logit();
     let over_rows = |term: &dyn Fn(usize) -> f64| Some((0..n).map(term).sum::<f64>() / n as f64);
 
     let mut metrics = Metrics::default();
     metrics.insert("nll", over_rows(&|i| -log_p[[i, targets[i]]]));
     metrics.insert("nll_logit", over_rows(&|i| -log_p_of_mean[[i, targets[i]]]));
-    let predicted: Vec<usize> = (0..n)
-        .map(|i| argmax(log_p.row(i).iter().copied()))
-        .collect();
+    let predicted = prediction.most_probable();
     let correct: Vec<bool> = predicted.iter().zip(targets).map(|(a, b)| a == b).collect();
     metrics.insert("accuracy", over_rows(&|i| f64::from(correct[i])));
     let confidence: Vec<f64> = (0..n)
@@ -66,10 +65,7 @@ pub fn classification_metrics(
         (0..classes).map(|class| error(class).powi(2)).sum()
     };
     metrics.insert("brier", over_rows(&brier));
-    metrics.insert(
-        "entropy",
-        over_rows(&|i| -log_p.row(i).iter().map(|l| l.exp() * l).sum::<f64>()),
-    );
+    metrics.insert("entropy", prediction.entropy().mean());
     insert_auroc(&mut metrics, &log_p, targets);
     Ok(metrics)
 }
@@ -105,37 +101,6 @@ fn insert_auroc(metrics: &mut Metrics, log_p: &Array2<f64>, targets: &[usize]) {
         sum = sum.zip(area).map(|(sum, area)| sum + area);
     }
     metrics.insert("auroc", sum.map(|sum| sum / classes as f64));
-}
-
-/// `z − logsumexp_c z`, row by row.
-fn log_softmax_rows(logits: &Array2<f64>) -> Array2<f64> {
-    let view: ArrayView2<'_, f64> = logits.view();
-    let normalisers = view.map_axis(Axis(1), |row| log_sum_exp(row.iter().copied()));
-    logits - &normalisers.insert_axis(Axis(1))
-}
-
-/// `ln Σ exp x`, stable; −∞ for nothing.
-fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
-    let greatest = values.clone().fold(f64::NEG_INFINITY, f64::max);
-    if greatest == f64::NEG_INFINITY {
-        return greatest;
-    }
-    greatest
-        + values
-            .map(|value| (value - greatest).exp())
-            .sum::<f64>()
-            .ln()
-}
-
-/// Index of the greatest value, the first one among equals.
-pub(super) fn argmax(values: impl Iterator<Item = f64>) -> usize {
-    let (mut best, mut index) = (f64::NEG_INFINITY, 0);
-    for (i, value) in values.enumerate() {
-        if value > best {
-            (best, index) = (value, i);
-        }
-    }
-    index
 }
 
 #[cfg(test)]

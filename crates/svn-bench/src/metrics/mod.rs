@@ -41,7 +41,7 @@ pub use gaussian::{gaussian_crps, gaussian_nll};
 pub use regression::{PAPER_VARIANCE_FLOOR, regression_metrics};
 pub use reliability::{ReliabilityBin, reliability};
 pub use summary::{Estimate, Metrics};
-pub use uncertainty::{out_of_distribution_auroc, predictive_entropy};
+pub use uncertainty::out_of_distribution_auroc;
 
 #[cfg(test)]
 mod reference;

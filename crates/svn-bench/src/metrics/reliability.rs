@@ -11,7 +11,6 @@ use super::calibration::{ECE_BINS, bin};
 use svn_models::ClassPrediction;
 
 use super::MetricError;
-use super::classification::argmax;
 
 /// One bin of confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -48,8 +47,8 @@ pub fn reliability(
         });
     }
     let mut bins = vec![ReliabilityBin::default(); ECE_BINS];
-    for (row, &target) in log_p.rows().into_iter().zip(targets) {
-        let class = argmax(row.iter().copied());
+    let predicted = prediction.most_probable();
+    for ((row, &target), &class) in log_p.rows().into_iter().zip(targets).zip(&predicted) {
         let confidence = row[class].exp().min(1.0);
         let bin = &mut bins[bin(confidence)];
         bin.rows += 1;

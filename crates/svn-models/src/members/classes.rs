@@ -121,6 +121,12 @@ impl ClassPrediction {
         self.logits.sum_axis(Axis(0)) / self.logits.len_of(Axis(0)).max(1) as f64
     }
 
+    /// Logarithms of the softmax of the mean logit, `n × C`.
+    pub fn log_softmax_of_mean_logit(&self) -> Array2<f64> {
+        let logits = self.mean_logit().insert_axis(Axis(0));
+        Self { logits }.log_mean_probability()
+    }
+
     /// The class that the mixture finds most probable, `n`; the first of equals.
     pub fn most_probable(&self) -> Array1<usize> {
         self.log_mean_probability().map_axis(Axis(1), |row| {
@@ -132,7 +138,7 @@ impl ClassPrediction {
     /// Entropy `−Σ_c p̄_c ln p̄_c` of the mean probability, `n`, nats, in `[0, ln C]`: all that is uncertain.
     pub fn entropy(&self) -> Array1<f64> {
         self.log_mean_probability()
-            .map_axis(Axis(1), |row| negative_entropy(row).abs())
+            .map_axis(Axis(1), |row| (-negative_entropy(row)).max(0.0))
     }
 
     /// Mutual information of class and member, `n`, nats: the entropy less the mean entropy of the members. It is what the
@@ -163,9 +169,7 @@ impl ClassPrediction {
         &self,
         targets: ArrayView1<'_, f64>,
     ) -> Result<f64, ModelError> {
-        let logits = self.mean_logit().insert_axis(Axis(0));
-        let mean = Self { logits };
-        mean_loss(&mean.log_mean_probability(), targets)
+        mean_loss(&self.log_softmax_of_mean_logit(), targets)
     }
 }
 
@@ -201,8 +205,8 @@ fn negative_entropy(log_probabilities: ArrayView1<'_, f64>) -> f64 {
     log_probabilities.iter().map(term).sum()
 }
 
-/// `log Σ e^x`; `−∞` for nothing.
-pub(super) fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
+/// `log Σ e^x` with the largest term drawn out, so that nothing overflows; `−∞` for nothing.
+pub fn log_sum_exp(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = values.clone().fold(f64::NEG_INFINITY, f64::max);
     if largest.is_infinite() {
         return largest;
@@ -302,5 +306,23 @@ mod tests {
             message(array![0.0]),
             "targets beside the prediction has shape [1]; expected [2]"
         );
+    }
+
+    #[test]
+    fn entropies_in_closed_form() {
+        let of = |logits| ClassPrediction::new(logits).unwrap();
+        let uniform = of(Array3::zeros((2, 1, 10)));
+        assert!((uniform.entropy()[0] - 10f64.ln()).abs() < 1e-14);
+        assert!(uniform.mutual_information()[0] < 1e-14);
+        // Members that are certain of different classes: ln 2 together, all of it disagreement. A probability of e^−2000 is none.
+        let split = of(array![[[2000.0, 0.0]], [[0.0, 2000.0]]]);
+        assert!((split.entropy()[0] - 2f64.ln()).abs() < 1e-14);
+        assert!((split.mutual_information()[0] - 2f64.ln()).abs() < 1e-14);
+        let certain = of(array![[[0.0, 2000.0]]]);
+        assert_eq!(certain.entropy()[0], 0.0);
+        // p = 1/4: −¼ ln ¼ − ¾ ln ¾.
+        let quarter = of(array![[[0.0, 3f64.ln()]]]);
+        let expected = 0.25 * 4f64.ln() + 0.75 * (4.0f64 / 3.0).ln();
+        assert!((quarter.entropy()[0] - expected).abs() < 1e-14);
     }
 }

@@ -9,7 +9,7 @@ mod prediction;
 mod probit;
 mod temperature;
 
-pub use classes::ClassPrediction;
+pub use classes::{ClassPrediction, log_sum_exp};
 pub(crate) use laplace::MemberCurvature;
 pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;

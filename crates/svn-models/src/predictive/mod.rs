@@ -106,19 +106,23 @@ impl Predictor {
         let targets = validation.targets();
         if members.likelihood().classes().is_none() {
             if predictor.kind == Predictive::Laplace {
-                let prediction = predictor.predict(members, validation.features())?;
-                predictor.common_noise = best_noise(members, &prediction, targets);
-                let prediction = predictor.predict(members, validation.features())?;
+                let mut prediction = predictor.predict(members, validation.features())?;
+                if let Some(noise) = best_noise(members, &prediction, targets) {
+                    predictor.common_noise = Some(noise);
+                    prediction = prediction.with_common_noise(noise);
+                }
                 predictor.validation_nll = Some(prediction.negative_log_likelihood(targets));
             }
             return Ok(predictor);
         }
-        if recipe.temperature == Some(true) {
-            let prediction = predictor.predict_classes(members, validation.features())?;
-            predictor.temperature = Some(prediction.best_temperature(targets)?);
-        }
-        if predictor.temperature.is_some() || predictor.kind == Predictive::Laplace {
-            let prediction = predictor.predict_classes(members, validation.features())?;
+        let tempered = recipe.temperature == Some(true);
+        if tempered || predictor.kind == Predictive::Laplace {
+            let mut prediction = predictor.predict_classes(members, validation.features())?;
+            if tempered {
+                let temperature = prediction.best_temperature(targets)?;
+                predictor.temperature = Some(temperature);
+                prediction = prediction.with_temperature(temperature);
+            }
             predictor.validation_nll = Some(prediction.negative_log_likelihood(targets)?);
         }
         Ok(predictor)

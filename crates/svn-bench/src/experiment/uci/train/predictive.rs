@@ -40,9 +40,13 @@ pub(super) fn measure(job: &FoldJob, fit: &Fit, test: Option<&Part>) -> Result<M
             }
             Task::Regression => {
                 let prediction = predictor.predict(members, features).map_err(failed)?;
-                let laplace = predictor
-                    .laplace_variances(members, features)
-                    .map_err(failed)?;
+                // Of a density that has them they are known already.
+                let laplace = match prediction.laplace_variances() {
+                    Some(variances) => Some(variances.to_owned()),
+                    None => predictor
+                        .laplace_variances(members, features)
+                        .map_err(failed)?,
+                };
                 let laplace = laplace.map(|variances| scaler.inverse_variances(variances));
                 regression_metrics(
                     &prediction.rescaled(scaler.mean, scaler.scale),

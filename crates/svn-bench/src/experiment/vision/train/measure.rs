@@ -10,8 +10,7 @@ use crate::experiment::RunError;
 use crate::experiment::uci::train::failed;
 use crate::experiment::vision::CorruptionPoint;
 use crate::metrics::{
-    Metrics, ReliabilityBin, classification_metrics, out_of_distribution_auroc, predictive_entropy,
-    reliability,
+    Metrics, ReliabilityBin, classification_metrics, out_of_distribution_auroc, reliability,
 };
 use crate::split::stream;
 
@@ -52,7 +51,7 @@ impl Measure<'_> {
             let foreign = self.predict(foreign.scaled(&rows).view())?;
             let auroc = out_of_distribution_auroc(&prediction, &foreign);
             metrics.values.insert("ood_auroc".to_owned(), auroc);
-            let entropy = predictive_entropy(&foreign).mean();
+            let entropy = foreign.entropy().mean();
             metrics.values.insert("ood_entropy".to_owned(), entropy);
         }
         if let Some(temperature) = self.predictor.temperature() {
