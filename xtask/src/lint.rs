@@ -1,4 +1,4 @@
-//! `lint`: formatting, clippy on both builds, documentation; a warning is an error.
+//! `lint`: formatting, clippy on both builds, documentation, packages of the libraries; a warning is an error.
 
 use crate::build::Build;
 use crate::paths::Place;
@@ -22,6 +22,10 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
         .env("RUSTDOCFLAGS", "-D warnings");
     native.apply_to_workspace(&mut doc);
     process::check(&mut doc)?;
-    println!("lint: formatting, clippy and documentation are clean");
+    // That others can depend on the libraries. What they compile to is tested elsewhere.
+    let mut package = process::cargo(&place.root, offline);
+    package.args(["package", "--workspace", "--allow-dirty", "--no-verify"]);
+    process::check(package.args(["--quiet", "--exclude", "svn-bench", "--exclude", "xtask"]))?;
+    println!("lint: formatting, clippy, documentation and packages are clean");
     Ok(ExitCode::SUCCESS)
 }

@@ -1,14 +1,6 @@
-//! The native libraries that are built in, and their threads.
+//! The native libraries that are built in.
 
 use std::collections::BTreeMap;
-
-/// Lets each library use `n` threads. Parallelism is over particles, folds and runs: threads inside an operation would
-/// only compete with these.
-pub(crate) fn set_threads(n: usize) {
-    svn_models::set_torch_threads(n);
-    #[cfg(feature = "lapack")]
-    svn_linalg::threads::set_blas_threads(n);
-}
 
 /// What a record says of the libraries in use.
 pub(crate) fn environment() -> BTreeMap<String, String> {
@@ -17,10 +9,7 @@ pub(crate) fn environment() -> BTreeMap<String, String> {
 
 /// Version and kernels of OpenBLAS, or that there is none.
 pub(crate) fn blas() -> String {
-    #[cfg(feature = "lapack")]
-    return svn_linalg::threads::blas_config();
-    #[cfg(not(feature = "lapack"))]
-    return "not built in".to_owned();
+    svn_linalg::threads::blas_config().unwrap_or_else(|| "not built in".to_owned())
 }
 
 /// Threads and CUDA devices of libtorch, or that there is none.

@@ -180,7 +180,7 @@ fn main() {
         let numbers = text.lines().filter_map(|s| s.parse().ok());
         numbers.collect::<Vec<f64>>()
     });
-    let config = svn_linalg::threads::blas_config();
+    let config = svn_linalg::threads::blas_config().unwrap_or_default();
     println!("{precision}, Gflop/s; OpenBLAS: {config}");
     println!("| operation | own | OpenBLAS | Prescott | Haswell | SkylakeX | Zen |");
     println!("|---|---|---|---|---|---|---|");

@@ -12,7 +12,6 @@ mod operator;
 pub mod parallel;
 mod particles;
 mod solve;
-#[cfg(feature = "lapack")]
 pub mod threads;
 
 pub use factor::{

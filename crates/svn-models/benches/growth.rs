@@ -14,7 +14,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use ndarray::{Array1, Array2};
 use svn_models::curvature::Activation;
-use svn_models::fit::{NoiseModel, Task};
+use svn_models::fit::LikelihoodKind;
 use svn_models::network::{NetworkSettings, initial_particles};
 use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::{
@@ -59,7 +59,7 @@ impl Run {
             batch_size: BATCH,
             prior_precision: 2.0,
             curvature: CurvatureSettings {
-                accumulated_batches: size.ring,
+                ring: size.ring,
                 ..CurvatureSettings::default()
             },
             learn_noise: true,
@@ -69,7 +69,7 @@ impl Run {
         let x = Array2::from_shape_fn((320, 6), |(i, j)| ((i * 6 + j) as f64).sin());
         let y = Array1::from_shape_fn(320, |i| (i as f64).cos());
         let rows = Rows::new(x, y).expect("as many inputs as targets");
-        let likelihood = Task::Regression(NoiseModel::Homoscedastic).likelihood();
+        let likelihood = LikelihoodKind::Gaussian.build();
         let likelihood = likelihood.expect("one output");
         let target = Posterior::new(network, likelihood, &rows, settings);
         let sampler = Sampler::new(method).expect("valid settings");
@@ -114,7 +114,7 @@ fn svn(coupling: Coupling, solver: Solver) -> Method {
 
 /// A group of its own for an axis: every method at every size.
 fn axis(c: &mut Criterion, name: &str, methods: &[(&str, Method)], sizes: &[(usize, Size)]) {
-    svn_models::set_torch_threads(1);
+    svn_models::set_library_threads(1);
     let mut group = c.benchmark_group(name);
     group
         .sample_size(10)

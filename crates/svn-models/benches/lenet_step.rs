@@ -12,9 +12,8 @@
 
 use ndarray::{Array1, Array2};
 use std::time::{Duration, Instant};
-use svn_linalg::threads::set_blas_threads;
 use svn_models::curvature::Activation;
-use svn_models::fit::{FitSettings, Task, fit_last_layer};
+use svn_models::fit::{FitSettings, LikelihoodKind, fit_last_layer};
 use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -28,8 +27,7 @@ const PARTICLES: usize = 5;
 const BATCH: usize = 128;
 
 fn main() {
-    svn_models::set_torch_threads(1);
-    set_blas_threads(1);
+    svn_models::set_library_threads(1);
     let mut runs = runs();
     let mut times: Vec<Vec<f64>> = vec![Vec::new(); runs.len()];
     let repetitions = if std::env::args().any(|arg| arg == "--test") {
@@ -73,15 +71,6 @@ fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
     let particles = initial_particles(&network(), PARTICLES, 1);
     let ensemble = Members::new(network(), softmax, particles, Backend::default()).unwrap();
     let settings = FitSettings {
-        method: Method::Svn(Newton {
-            coupling,
-            ..newton(Metric::Curvature)
-        }),
-        network: NetworkSettings::LeNet {
-            activation: Activation::Sigmoid,
-        },
-        task: Task::Classes(10),
-        prior_precision: 1.0,
         particles: PARTICLES,
         epochs: 1,
         batch_size: BATCH,
@@ -89,16 +78,21 @@ fn last_layer_alone(family: CurvatureFamily, coupling: Coupling, rows: usize) {
             family,
             ..CurvatureSettings::default()
         },
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: Device::Cpu,
         seed: 1,
+        ..FitSettings::new(
+            Method::Svn(Newton {
+                coupling,
+                ..newton(Metric::Curvature)
+            }),
+            NetworkSettings::LeNet {
+                activation: Activation::Sigmoid,
+            },
+            LikelihoodKind::Softmax(10),
+        )
     };
     let (train, validation) = (images(rows), images(rows / 8));
     let start = Instant::now();
-    let fit = fit_last_layer(&settings, &ensemble, &train, &validation, &mut |_| {}).unwrap();
+    let fit = fit_last_layer(&settings, &ensemble, &train, &validation, &mut ()).unwrap();
     let (all, steps) = (start.elapsed(), fit.step_times.iter().sum::<Duration>());
     let step = 1e3 * steps.as_secs_f64() / fit.step_times.len() as f64;
     println!(

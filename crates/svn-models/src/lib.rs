@@ -30,6 +30,7 @@ pub mod recipe;
 mod rows;
 pub mod scaling;
 mod task;
+mod threads;
 
 pub use error::ModelError;
 pub use labels::LabelEncoding;
@@ -38,8 +39,9 @@ pub use members::{ClassPrediction, Members, Prediction};
 pub use model::{Builder, Ensemble, ModelFileError, Training};
 pub use recipe::Recipe;
 pub use rows::Rows;
-pub use svn_curvature::{Backend, BackendKind, Device, Precision, set_torch_threads};
+pub use svn_curvature::{Backend, BackendKind, Device, Precision};
 pub use task::Task;
+pub use threads::{set_library_threads, set_threads};
 
 /// The curvature crate, whose networks and layers appear in this crate's interface.
 pub use svn_curvature as curvature;

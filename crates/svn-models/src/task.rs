@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is predicted; [`fit::Task`](crate::fit::Task) says by which likelihood as well.
+/// What is predicted; [`fit::LikelihoodKind`](crate::fit::LikelihoodKind) says by which likelihood as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Task {

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_models::curvature::Activation;
-use svn_models::fit::{FitSettings, NoiseModel, Task, fit};
+use svn_models::fit::{FitSettings, LikelihoodKind, Start, fit};
 use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
 use svn_models::network::{MlpSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
@@ -119,7 +119,7 @@ fn posteriors_agree_for_every_likelihood_activation_and_family() {
             for family in FAMILIES {
                 let curvature = CurvatureSettings {
                     family,
-                    accumulated_batches: 2,
+                    ring: 2,
                     ..CurvatureSettings::default()
                 };
                 let [native, torch] = [BackendKind::Native, BackendKind::Torch]
@@ -196,26 +196,21 @@ fn short_trainings_end_at_the_same_weights() {
             };
             let [native, torch] = [BackendKind::Native, BackendKind::Torch].map(|backend| {
                 let settings = FitSettings {
-                    method: method.clone(),
-                    network: network.clone(),
-                    task: Task::Regression(NoiseModel::Homoscedastic),
                     prior_precision: 0.5,
                     particles: PARTICLES,
                     epochs: 5,
                     batch_size: ROWS / 2,
                     curvature: CurvatureSettings {
-                        accumulated_batches: 2,
+                        ring: 2,
                         part,
                         ..CurvatureSettings::default()
                     },
                     precision: Some(precision),
-                    noise_floor: None,
-                    averaging: None,
                     backend,
-                    device: svn_models::Device::Cpu,
                     seed: 4,
+                    ..FitSettings::new(method.clone(), network.clone(), LikelihoodKind::Gaussian)
                 };
-                let fit = fit(&settings, &rows(None), &rows(None), &mut |_| {}).unwrap();
+                let fit = fit(&settings, &rows(None), &rows(None), Start::Seed, &mut ()).unwrap();
                 fit.ensemble.particles().to_owned()
             });
             let found = difference(&native, &torch);

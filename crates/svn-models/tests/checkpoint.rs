@@ -4,14 +4,14 @@ use ndarray::{Array1, Array2};
 use std::fs;
 use std::path::Path;
 use svn_models::curvature::Activation;
-use svn_models::fit::{Checkpoint, Ending, Fit, FitSettings, NoiseModel, Task, fit, fit_from};
+use svn_models::fit::{Checkpoint, Ending, Epoch, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::{NetworkSettings, last_layer};
 use svn_models::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use svn_models::stein::{
     Coupling, Damping, FirstOrder, Flow, KernelSettings, Method, Metric, Newton, Rate, Solver,
     StepRule,
 };
-use svn_models::{BackendKind, Device, ModelError, Rows};
+use svn_models::{ModelError, Rows};
 
 fn rows(n: usize, classes: usize, shift: f64) -> Rows {
     let x = Array2::from_shape_fn((n, 2), |(i, j)| {
@@ -29,25 +29,22 @@ fn rows(n: usize, classes: usize, shift: f64) -> Rows {
     Rows::new(x, y).unwrap()
 }
 
-fn settings(method: Method, task: Task, curvature: CurvatureSettings) -> FitSettings {
+fn settings(method: Method, task: LikelihoodKind, curvature: CurvatureSettings) -> FitSettings {
     FitSettings {
-        method,
-        network: NetworkSettings::Mlp {
-            hidden: vec![6, 5],
-            activation: Activation::Tanh,
-        },
-        task,
         prior_precision: 0.5,
         particles: 3,
         epochs: 5,
         batch_size: 7,
         curvature,
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: Device::Cpu,
         seed: 4,
+        ..FitSettings::new(
+            method,
+            NetworkSettings::Mlp {
+                hidden: vec![6, 5],
+                activation: Activation::Tanh,
+            },
+            task,
+        )
     }
 }
 
@@ -64,8 +61,8 @@ fn newton(coupling: Coupling, damping: Damping) -> Newton {
 /// Whatever carries something from step to step: moments of three step rules, adaptive damping, noise of ssvn and of the
 /// likelihood, averaged weights, the four forms of curvature, drawn roots, batches and decompositions that are left out, iterative solvers.
 fn cases() -> Vec<(&'static str, FitSettings)> {
-    let numbers = Task::Regression(NoiseModel::Homoscedastic);
-    let spread = Task::Regression(NoiseModel::Heteroscedastic);
+    let numbers = LikelihoodKind::Gaussian;
+    let spread = LikelihoodKind::Heteroscedastic;
     let adaptive = Damping::Adaptive {
         initial: 10.0,
         min: 1e-3,
@@ -74,7 +71,7 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
     let constant = Damping::Constant(10.0);
     let family = |family| CurvatureSettings {
         family,
-        accumulated_batches: 3,
+        ring: 3,
         ..CurvatureSettings::default()
     };
     let kfac = CurvatureSettings {
@@ -101,10 +98,7 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
         ..full
     };
     // 4 × 3 × 64 rows are more than the last layer's parameters and more than are kept as rows.
-    let matrix = CurvatureSettings {
-        accumulated_batches: 4,
-        ..last
-    };
+    let matrix = CurvatureSettings { ring: 4, ..last };
     let ll = |task| {
         let any = settings(Method::Ensemble { step: adam }, task, plain);
         Method::LlSvn {
@@ -126,7 +120,11 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
         },
         ..newton(Coupling::Gram, constant)
     });
-    let mut big = settings(ll(Task::Classes(3)), Task::Classes(3), matrix);
+    let mut big = settings(
+        ll(LikelihoodKind::Softmax(3)),
+        LikelihoodKind::Softmax(3),
+        matrix,
+    );
     big.batch_size = 64;
     let mut averaged = settings(svn(Coupling::Gram, constant), spread, full);
     averaged.averaging = Some(0.5);
@@ -157,13 +155,17 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             "svn kfac",
             settings(
                 svn(Coupling::BlockRepulsion, constant),
-                Task::Classes(3),
+                LikelihoodKind::Softmax(3),
                 kfac,
             ),
         ),
         (
             "svn ekfac",
-            settings(svn(Coupling::Gram, constant), Task::Classes(3), ekfac),
+            settings(
+                svn(Coupling::Gram, constant),
+                LikelihoodKind::Softmax(3),
+                ekfac,
+            ),
         ),
         (
             "ssvn",
@@ -175,8 +177,8 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
 }
 
 fn data(settings: &FitSettings) -> (Rows, Rows) {
-    let classes = match settings.task {
-        Task::Classes(classes) => classes,
+    let classes = match settings.likelihood {
+        LikelihoodKind::Softmax(classes) => classes,
         _ => 0,
     };
     (rows(100, classes, 0.0), rows(30, classes, 0.4))
@@ -185,13 +187,19 @@ fn data(settings: &FitSettings) -> (Rows, Rows) {
 /// Interrupted after `epoch`, written, read and taken up again.
 fn interrupted(settings: &FitSettings, epoch: usize, path: &Path) -> Fit {
     let (train, validation) = data(settings);
-    let stopped = fit_from(settings, &train, &validation, None, &mut |seen| {
-        if seen.report().epoch < epoch {
-            return Ok(Flow::Continue);
-        }
-        seen.checkpoint()?.write(path)?;
-        Ok(Flow::Stop)
-    });
+    let stopped = fit(
+        settings,
+        &train,
+        &validation,
+        Start::Seed,
+        &mut |seen: &Epoch<'_>| {
+            if seen.report().epoch < epoch {
+                return Ok(Flow::Continue);
+            }
+            seen.checkpoint()?.unwrap().write(path)?;
+            Ok(Flow::Stop)
+        },
+    );
     match stopped.unwrap().ending {
         Ending::Observer => assert!(epoch < settings.epochs),
         Ending::Completed => assert_eq!(epoch, settings.epochs),
@@ -200,7 +208,10 @@ fn interrupted(settings: &FitSettings, epoch: usize, path: &Path) -> Fit {
     let start = Checkpoint::read(path).unwrap();
     assert_eq!((start.epoch(), start.settings()), (epoch, settings));
     let mut first = None;
-    let fit = fit_from(settings, &train, &validation, Some(start), &mut |seen| {
+    let start = Start::Checkpoint(Box::new(start));
+    let fit = fit(settings, &train, &validation, start, &mut |seen: &Epoch<
+        '_,
+    >| {
         first.get_or_insert(seen.report().epoch);
         Ok(Flow::Continue)
     });
@@ -214,7 +225,7 @@ fn an_interrupted_run_ends_as_one_that_was_not_to_the_last_bit() {
     let path = folder.path().join("run.ckpt");
     for (name, settings) in cases() {
         let (train, validation) = data(&settings);
-        let whole = fit(&settings, &train, &validation, &mut |_| {}).unwrap();
+        let whole = fit(&settings, &train, &validation, Start::Seed, &mut ()).unwrap();
         for epoch in [1, 3, 5] {
             let resumed = interrupted(&settings, epoch, &path);
             let what = format!("{name}, after epoch {epoch}");
@@ -245,10 +256,16 @@ fn a_run_that_goes_on_for_longer_is_the_longer_run() {
     let (train, validation) = data(&settings);
     interrupted(&settings, 5, &path);
     settings.epochs = 8;
-    let whole = fit(&settings, &train, &validation, &mut |_| {}).unwrap();
+    let whole = fit(&settings, &train, &validation, Start::Seed, &mut ()).unwrap();
     let start = Checkpoint::read(&path).unwrap();
-    let mut go_on = |_: &svn_models::fit::Epoch<'_>| Ok(Flow::Continue);
-    let resumed = fit_from(&settings, &train, &validation, Some(start), &mut go_on).unwrap();
+    let resumed = fit(
+        &settings,
+        &train,
+        &validation,
+        Start::Checkpoint(Box::new(start)),
+        &mut (),
+    )
+    .unwrap();
     assert_eq!(resumed.history, whole.history);
     assert_eq!(resumed.ensemble.particles(), whole.ensemble.particles());
 }
@@ -285,7 +302,7 @@ fn files_that_are_no_whole_checkpoint_say_so_with_their_name() {
     let mut other = bytes.clone();
     other[8] = 9;
     assert!(message(&other).starts_with(&format!(
-        "checkpoint {file} has format 9; this program reads 4;"
+        "checkpoint {file} has format 9; this program reads 5;"
     )));
     for place in [30, all / 2, all - 1] {
         let mut flipped = bytes.clone();
@@ -309,8 +326,10 @@ fn what_differs_from_the_run_that_wrote_it_is_named() {
     let (train, validation) = data(&settings);
     interrupted(&settings, 2, &path);
     let go_on = |settings: &FitSettings, train: &Rows, validation: &Rows| {
-        let start = Some(Checkpoint::read(&path).unwrap());
-        fit_from(settings, train, validation, start, &mut |_| Ok(Flow::Stop))
+        let start = Start::Checkpoint(Box::new(Checkpoint::read(&path).unwrap()));
+        fit(settings, train, validation, start, &mut |_: &Epoch<'_>| {
+            Ok(Flow::Stop)
+        })
     };
     let message = |change: &dyn Fn(&mut FitSettings)| {
         let mut other = settings.clone();
@@ -393,11 +412,57 @@ fn an_observers_error_ends_the_run_with_it() {
         expected: "more".into(),
     };
     let mut refused = Some(refused);
-    let error = fit_from(&settings, &train, &validation, None, &mut |_| {
-        Err(refused.take().unwrap())
-    });
+    let error = fit(
+        &settings,
+        &train,
+        &validation,
+        Start::Seed,
+        &mut |_: &Epoch<'_>| Err(refused.take().unwrap()),
+    );
     assert_eq!(
         error.unwrap_err().to_string(),
         "patience is 0; expected more"
     );
+}
+
+/// A run that is cut off after its last epoch, before anybody knew, has no epoch more than one that was not.
+#[test]
+fn patience_is_counted_across_an_interruption() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ckpt");
+    let (_, plain) = cases().swap_remove(0);
+    let settings = FitSettings {
+        epochs: 400,
+        patience: Some(2),
+        ..plain
+    };
+    let (train, validation) = data(&settings);
+    let mut keep = |epoch: &Epoch<'_>| {
+        epoch.checkpoint()?.unwrap().write(&path)?;
+        Ok(Flow::Continue)
+    };
+    let whole = fit(&settings, &train, &validation, Start::Seed, &mut keep).unwrap();
+    assert!(matches!(whole.ending, Ending::Patience), "{whole:?}");
+    assert_eq!(whole.history.len(), whole.best_epoch + 2);
+    let go_on = |settings: &FitSettings| {
+        let start = Start::Checkpoint(Box::new(Checkpoint::read(&path).unwrap()));
+        fit(settings, &train, &validation, start, &mut ()).unwrap()
+    };
+    let resumed = go_on(&settings);
+    assert_eq!(resumed.history, whole.history);
+    assert_eq!(resumed.epoch_times, whole.epoch_times);
+    // Patience may be another than then.
+    let more = FitSettings {
+        patience: Some(3),
+        ..settings.clone()
+    };
+    assert!(go_on(&more).history.len() > whole.history.len());
+    let late = FitSettings {
+        patience: None,
+        time_limit: Some(std::time::Duration::ZERO),
+        ..settings
+    };
+    let late = go_on(&late);
+    assert_eq!(late.history, whole.history);
+    assert!(matches!(late.ending, Ending::TimeLimit));
 }

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_models::curvature::Activation;
-use svn_models::fit::{Fit, FitSettings, NoiseModel, Task, fit};
+use svn_models::fit::{Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::{MlpSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -15,7 +15,7 @@ use svn_models::stein::{
     Coordinates, Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton,
     Rate, Score,
 };
-use svn_models::{Backend, BackendKind, Likelihood, Members, Rows};
+use svn_models::{Backend, Likelihood, Members, Rows};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
@@ -99,7 +99,7 @@ fn last_layer_curvature_is_the_hessian_by_finite_differences_of_the_score() {
     ] {
         let settings = CurvatureSettings {
             part: CurvaturePart::LastLayer,
-            accumulated_batches: 1,
+            ring: 1,
             ..CurvatureSettings::default()
         };
         let mut target = posterior(likelihood, classes, settings);
@@ -184,8 +184,8 @@ fn asking_for_the_other_task_is_an_error() {
         .unwrap()
     };
     let x = Array2::zeros((3, 2));
-    let join = |task: Task| {
-        let likelihood = task.likelihood().unwrap();
+    let join = |task: LikelihoodKind| {
+        let likelihood = task.build().unwrap();
         Members::new(
             network(),
             likelihood,
@@ -194,12 +194,14 @@ fn asking_for_the_other_task_is_an_error() {
         )
         .unwrap()
     };
-    let classes = join(Task::Binary).predict(x.view()).unwrap_err();
+    let classes = join(LikelihoodKind::Bernoulli)
+        .predict(x.view())
+        .unwrap_err();
     assert_eq!(
         classes.to_string(),
         "the likelihood is one of classes; call predict_classes"
     );
-    let numbers = join(Task::Regression(NoiseModel::Homoscedastic));
+    let numbers = join(LikelihoodKind::Gaussian);
     assert_eq!(
         numbers.predict_classes(x.view()).unwrap_err().to_string(),
         "the likelihood is one of numbers; call predict"
@@ -227,31 +229,28 @@ fn newton(coupling: Coupling, metric: Metric) -> Newton {
     }
 }
 
-fn settings(task: Task, method: Method, curvature: CurvatureSettings) -> FitSettings {
+fn settings(task: LikelihoodKind, method: Method, curvature: CurvatureSettings) -> FitSettings {
     FitSettings {
-        method,
-        network: NetworkSettings::Mlp {
-            hidden: vec![8],
-            activation: Activation::Tanh,
-        },
-        task,
         prior_precision: 0.5,
         particles: 3,
         epochs: 12,
         batch_size: 15,
         curvature,
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: svn_models::Device::Cpu,
         seed: 4,
+        ..FitSettings::new(
+            method,
+            NetworkSettings::Mlp {
+                hidden: vec![8],
+                activation: Activation::Tanh,
+            },
+            task,
+        )
     }
 }
 
 fn train(settings: &FitSettings, classes: usize) -> Fit {
     let (train, validation) = (clouds(90, classes, 1), clouds(60, classes, 2));
-    fit(settings, &train, &validation, &mut |_| {}).unwrap()
+    fit(settings, &train, &validation, Start::Seed, &mut ()).unwrap()
 }
 
 /// The clouds overlap a little: a classifier that learns is far below the constant's `ln C` of 0.69 and 1.10 nats.
@@ -259,7 +258,10 @@ fn train(settings: &FitSettings, classes: usize) -> Fit {
 fn every_family_and_part_learns_to_classify() {
     let first = FirstOrder::adam(0.05);
     let kernel = KernelSettings::default();
-    for (task, classes) in [(Task::Binary, 2), (Task::Classes(3), 3)] {
+    for (task, classes) in [
+        (LikelihoodKind::Bernoulli, 2),
+        (LikelihoodKind::Softmax(3), 3),
+    ] {
         let mut runs = vec![
             (
                 "ensemble".to_owned(),
@@ -291,7 +293,7 @@ fn every_family_and_part_learns_to_classify() {
                 let whole = CurvatureSettings {
                     family,
                     root,
-                    accumulated_batches: 4,
+                    ring: 4,
                     ..CurvatureSettings::default()
                 };
                 let part = CurvatureSettings {
@@ -335,11 +337,11 @@ fn every_family_and_part_learns_to_classify() {
 fn whole_network_rows_serve_ll_svn_too() {
     let first = FirstOrder::adam(0.05);
     let curvature = CurvatureSettings {
-        accumulated_batches: 4,
+        ring: 4,
         ..CurvatureSettings::default()
     };
     let mut settings = settings(
-        Task::Classes(3),
+        LikelihoodKind::Softmax(3),
         Method::Ensemble { step: first },
         curvature,
     );
@@ -356,22 +358,22 @@ fn whole_network_rows_serve_ll_svn_too() {
 fn settings_that_do_not_fit_are_named() {
     let message = |change: &dyn Fn(&mut FitSettings)| {
         let mut settings = settings(
-            Task::Classes(3),
+            LikelihoodKind::Softmax(3),
             Method::Svn(newton(Coupling::Gram, Metric::Curvature)),
             CurvatureSettings::default(),
         );
         change(&mut settings);
         let (train, validation) = (clouds(90, 3, 1), clouds(60, 3, 2));
-        fit(&settings, &train, &validation, &mut |_| {})
+        fit(&settings, &train, &validation, Start::Seed, &mut ())
             .unwrap_err()
             .to_string()
     };
     assert_eq!(
-        message(&|s| s.task = Task::Classes(1)),
+        message(&|s| s.likelihood = LikelihoodKind::Softmax(1)),
         "classes is 1; expected at least 2"
     );
     assert_eq!(
-        message(&|s| s.task = Task::Binary),
+        message(&|s| s.likelihood = LikelihoodKind::Bernoulli),
         "target 2 of row 2 is no class index; expected a whole number from 0 to 1"
     );
     assert_eq!(
@@ -401,7 +403,7 @@ fn settings_that_do_not_fit_are_named() {
 #[test]
 fn settings_keep_their_form() {
     let settings = settings(
-        Task::Classes(3),
+        LikelihoodKind::Softmax(3),
         Method::Ensemble {
             step: FirstOrder::adam(0.05),
         },
@@ -417,22 +419,19 @@ fn settings_keep_their_form() {
         json["network"],
         serde_json::json!({"kind": "mlp", "hidden": [8], "activation": "tanh"})
     );
-    assert_eq!(json["task"], serde_json::json!({"classes": 3}));
+    assert_eq!(json["likelihood"], serde_json::json!({"softmax": 3}));
     assert_eq!(
         json["curvature"],
         serde_json::json!({
             "family": "kfac", "part": "last-layer", "root": "sampled",
-            "accumulated_batches": 6, "every": 1, "refresh": 10,
+            "ring": 6, "every": 1, "refresh": 10,
         })
     );
     let back: FitSettings = serde_json::from_value(json).unwrap();
     assert_eq!(back, settings);
-    let task = |text: &str| serde_json::from_str::<Task>(text).unwrap();
-    assert_eq!(task(r#""binary""#), Task::Binary);
-    assert_eq!(
-        task(r#"{"regression": "homoscedastic"}"#),
-        Task::Regression(NoiseModel::Homoscedastic)
-    );
+    let task = |text: &str| serde_json::from_str::<LikelihoodKind>(text).unwrap();
+    assert_eq!(task(r#""bernoulli""#), LikelihoodKind::Bernoulli);
+    assert_eq!(task(r#""gaussian""#), LikelihoodKind::Gaussian);
     let network: NetworkSettings =
         serde_json::from_str(r#"{"kind": "lenet", "activation": "sigmoid"}"#).unwrap();
     assert_eq!(

@@ -4,7 +4,7 @@
 use ndarray::{Array1, Array2};
 use svn_linalg::multiply_each_into;
 use svn_models::curvature::Activation;
-use svn_models::fit::{FitSettings, Task, fit};
+use svn_models::fit::{FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::{NetworkSettings, initial_particles};
 use svn_models::posterior::{
     CurvatureFamily, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -28,7 +28,7 @@ fn curvature(family: CurvatureFamily) -> CurvatureSettings {
     CurvatureSettings {
         family,
         root: CurvatureRoot::Sampled(1),
-        accumulated_batches: 2,
+        ring: 2,
         ..CurvatureSettings::default()
     }
 }
@@ -49,22 +49,19 @@ fn method() -> Method {
 
 fn settings(device: Device) -> FitSettings {
     FitSettings {
-        method: method(),
-        network: NetworkSettings::LeNet {
-            activation: Activation::Relu,
-        },
-        task: Task::Classes(CLASSES),
-        prior_precision: 1.0,
         particles: 2,
         epochs: 1,
         batch_size: 8,
         curvature: curvature(CurvatureFamily::Diag),
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
         device,
         seed: 1,
+        ..FitSettings::new(
+            method(),
+            NetworkSettings::LeNet {
+                activation: Activation::Relu,
+            },
+            LikelihoodKind::Softmax(CLASSES),
+        )
     }
 }
 
@@ -170,7 +167,7 @@ fn cuda_agrees_with_the_cpu_where_it_is_there() {
         );
     }
     let data = (images(48, 0.3), images(24, 0.7));
-    let train = |device| fit(&settings(device), &data.0, &data.1, &mut |_| {}).unwrap();
+    let train = |device| fit(&settings(device), &data.0, &data.1, Start::Seed, &mut ()).unwrap();
     let (cuda, cpu) = (train(Device::Cuda(index)), train(Device::Cpu));
     let (a, b) = (
         cuda.history[0].validation_nll.unwrap(),
@@ -183,7 +180,7 @@ fn cuda_agrees_with_the_cpu_where_it_is_there() {
 fn a_device_that_is_not_there_is_refused_before_any_work() {
     let absent = Device::Cuda(1_000);
     let (train, validation) = (images(24, 0.3), images(9, 0.7));
-    let error = fit(&settings(absent), &train, &validation, &mut |_| {}).unwrap_err();
+    let error = fit(&settings(absent), &train, &validation, Start::Seed, &mut ()).unwrap_err();
     let message = error.to_string();
     assert!(
         message.starts_with("device cuda:1000 was asked for; libtorch finds "),

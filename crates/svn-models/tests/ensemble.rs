@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
-use svn_models::fit::{Ending, EpochReport};
+use svn_models::fit::{Ending, Epoch};
 use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe};
 use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, ModelError, Task};
@@ -182,11 +182,37 @@ fn validation_rows_and_groups_of_ones_own() {
     );
     let groups: Vec<usize> = (0..100).map(|row| row / 25).collect();
     let grouped = quick()
-        .fit_grouped(x.view(), y.view(), Task::Regression, &groups)
+        .groups(&groups)
+        .fit(x.view(), y.view(), Task::Regression)
         .unwrap();
     assert_eq!(grouped.training().validation_rows, 25);
-    let alone = quick().fit_grouped(x.view(), y.view(), Task::Regression, &[3; 100]);
-    assert!(alone.is_err());
+    let alone = quick()
+        .groups(&[3; 100])
+        .fit(x.view(), y.view(), Task::Regression);
+    assert_eq!(
+        alone.unwrap_err().to_string(),
+        "groups is 1; expected at least 2 groups of rows"
+    );
+    let short = quick()
+        .groups(&[1, 2])
+        .fit(x.view(), y.view(), Task::Regression);
+    assert_eq!(
+        short.unwrap_err().to_string(),
+        "groups beside the targets has shape [2]; expected [100]"
+    );
+    // By names of classes as well.
+    let labels: Vec<_> = (0..100).map(|row| ["no", "yes"][row % 2]).collect();
+    let named = quick()
+        .groups(&groups)
+        .fit_labels(x.view(), &labels)
+        .unwrap();
+    assert_eq!(named.training().validation_rows, 25);
+    let both = quick().groups(&groups).fit_with(
+        (x.view(), y.view()),
+        (x.view(), y.view()),
+        Task::Regression,
+    );
+    assert!(both.is_err());
     let unknown = quick().fit_with(
         (
             x.view(),
@@ -205,25 +231,45 @@ fn validation_rows_and_groups_of_ones_own() {
 fn an_observer_a_limit_and_patience_end_a_run() {
     let (x, y) = wave(60);
     let mut seen = Vec::new();
-    let mut observer = |epoch: &EpochReport| {
-        seen.push(epoch.epoch);
-        if epoch.epoch == 3 {
-            Flow::Stop
-        } else {
-            Flow::Continue
-        }
+    let mut observer = |epoch: &Epoch<'_>| {
+        let report = epoch.report();
+        seen.push((
+            report.epoch,
+            report.validation_nll.unwrap(),
+            epoch.elapsed(),
+        ));
+        assert_eq!(epoch.epochs(), 8);
+        assert!(epoch.curvature_age().is_some() && report.mean_kernel.is_some());
+        let lowest = seen.iter().map(|seen| seen.1).fold(f64::INFINITY, f64::min);
+        assert_eq!(epoch.best().unwrap().1, lowest);
+        Ok(match report.epoch {
+            3 => Flow::Stop,
+            _ => Flow::Continue,
+        })
     };
     let ensemble = quick()
         .observer(&mut observer)
         .fit(x.view(), y.view(), Task::Regression)
         .unwrap();
     assert!(matches!(ensemble.training().ending, Ending::Observer));
-    assert_eq!(seen, [1, 2, 3]);
+    let epochs: Vec<_> = seen.iter().map(|seen| seen.0).collect();
+    assert_eq!(epochs, [1, 2, 3]);
+    assert!(seen.is_sorted_by_key(|seen| seen.2));
+    // In the units of the target, as in the history and in the end.
+    let history = &ensemble.training().history;
+    for (epoch, seen) in history.iter().zip(&seen) {
+        assert_eq!(epoch.validation_nll, Some(seen.1));
+    }
+    assert_eq!(
+        ensemble.training().validation_nll,
+        seen[ensemble.training().best_epoch - 1].1
+    );
     let limited = quick()
         .time_limit(Duration::ZERO)
         .fit(x.view(), y.view(), Task::Regression)
         .unwrap();
     assert_eq!(limited.training().history.len(), 1);
+    assert!(matches!(limited.training().ending, Ending::TimeLimit));
     let patient = quick()
         .epochs(200)
         .patience(2)
@@ -231,6 +277,49 @@ fn an_observer_a_limit_and_patience_end_a_run() {
         .unwrap();
     let training = patient.training();
     assert_eq!(training.history.len(), training.best_epoch + 2);
+    assert!(matches!(training.ending, Ending::Patience));
+}
+
+/// The last layer's epochs count on from those of all layers.
+#[test]
+fn a_fit_of_two_parts_is_watched_as_one() {
+    let (x, y) = wave(60);
+    let recipe = Recipe {
+        ll_mode: Some(LastLayerMode::Pretrained),
+        ..Recipe::default()
+    };
+    let run = |stop: usize, limit: Option<Duration>| {
+        let mut seen = Vec::new();
+        let mut observer = |epoch: &Epoch<'_>| {
+            let part = epoch.checkpoint()?.is_some();
+            seen.push((epoch.report().epoch, epoch.epochs(), part));
+            Ok(match epoch.report().epoch == stop {
+                true => Flow::Stop,
+                false => Flow::Continue,
+            })
+        };
+        let mut builder = quick().epochs(3).method(Method::LlSvn).recipe(&recipe);
+        if let Some(limit) = limit {
+            builder = builder.time_limit(limit);
+        }
+        let builder = builder.observer(&mut observer);
+        let ensemble = builder.fit(x.view(), y.view(), Task::Regression).unwrap();
+        let epochs: Vec<_> = ensemble
+            .training()
+            .history
+            .iter()
+            .map(|e| e.epoch)
+            .collect();
+        assert_eq!(epochs, seen.iter().map(|seen| seen.0).collect::<Vec<_>>());
+        seen
+    };
+    let all = run(0, None);
+    let network = [(1, 6, true), (2, 6, true), (3, 6, true)];
+    assert_eq!(all[..3], network);
+    assert_eq!(all[3..], [(4, 6, false), (5, 6, false), (6, 6, false)]);
+    assert_eq!(run(2, None), network[..2]);
+    assert_eq!(run(5, None), all[..5]);
+    assert_eq!(run(0, Some(Duration::ZERO)), network[..1]);
 }
 
 #[test]

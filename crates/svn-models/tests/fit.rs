@@ -3,14 +3,14 @@
 use approx::assert_relative_eq;
 use ndarray::{Array1, Array2};
 use svn_models::curvature::Activation;
-use svn_models::fit::{Ending, Fit, FitSettings, NoiseModel, Task, fit};
+use svn_models::fit::{Ending, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::NetworkSettings;
 use svn_models::posterior::CurvatureSettings;
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
     Method, Newton, Rate,
 };
-use svn_models::{BackendKind, ModelError, Rows};
+use svn_models::{ModelError, Rows};
 
 fn rows(n: usize, shift: f64) -> Rows {
     let x = Array2::from_shape_fn((n, 1), |(i, _)| -1.5 + 3.0 * (i as f64 + shift) / n as f64);
@@ -48,40 +48,44 @@ fn methods() -> Vec<(&'static str, Method)> {
     ]
 }
 
-fn settings(method: Method, noise: NoiseModel) -> FitSettings {
+fn settings(method: Method, noise: LikelihoodKind) -> FitSettings {
     FitSettings {
-        method,
-        network: NetworkSettings::Mlp {
-            hidden: vec![15, 10],
-            activation: Activation::Tanh,
-        },
-        task: Task::Regression(noise),
         prior_precision: 0.5,
         particles: 3,
         epochs: 25,
         batch_size: 12,
         curvature: CurvatureSettings {
-            accumulated_batches: 3,
+            ring: 3,
             ..CurvatureSettings::default()
         },
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: svn_models::Device::Cpu,
         seed: 4,
+        ..FitSettings::new(
+            method,
+            NetworkSettings::Mlp {
+                hidden: vec![15, 10],
+                activation: Activation::Tanh,
+            },
+            noise,
+        )
     }
 }
 
 fn train(settings: &FitSettings) -> Fit {
-    fit(settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {}).unwrap()
+    fit(
+        settings,
+        &rows(40, 0.0),
+        &rows(20, 0.25),
+        Start::Seed,
+        &mut (),
+    )
+    .unwrap()
 }
 
 /// Targets have variance near ½; the constant predictor's NLL is about ½ ln(2π e ½) = 1.07. A method that learns at all
 /// is far below it after 100 steps.
 #[test]
 fn every_method_learns_a_sine_under_both_noise_models() {
-    for noise in [NoiseModel::Homoscedastic, NoiseModel::Heteroscedastic] {
+    for noise in [LikelihoodKind::Gaussian, LikelihoodKind::Heteroscedastic] {
         for (name, method) in methods() {
             let fit = train(&settings(method, noise));
             let validation = rows(20, 0.25);
@@ -98,7 +102,7 @@ fn every_method_learns_a_sine_under_both_noise_models() {
 #[test]
 fn the_ensemble_given_back_is_that_of_the_best_validation_epoch() {
     for (name, method) in methods() {
-        let fit = train(&settings(method, NoiseModel::Homoscedastic));
+        let fit = train(&settings(method, LikelihoodKind::Gaussian));
         let scores: Vec<f64> = fit
             .history
             .iter()
@@ -118,7 +122,7 @@ fn the_ensemble_given_back_is_that_of_the_best_validation_epoch() {
 
 #[test]
 fn one_seed_gives_one_ensemble_and_another_seed_another() {
-    let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+    let mut settings = settings(newton(Coupling::Gram), LikelihoodKind::Heteroscedastic);
     settings.epochs = 3;
     let first = train(&settings);
     assert_eq!(
@@ -136,7 +140,7 @@ fn one_seed_gives_one_ensemble_and_another_seed_another() {
 /// reference weighs them all at once: of `ρ = 1/2` the step `s` has weight `2/t` of what later steps leave.
 #[test]
 fn averaged_weights_are_the_weighted_sum_of_all_steps() {
-    let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+    let mut settings = settings(newton(Coupling::Gram), LikelihoodKind::Heteroscedastic);
     settings.batch_size = 40;
     let last = |settings: &FitSettings| {
         let fit = train(settings);
@@ -174,9 +178,16 @@ fn averaged_weights_are_the_weighted_sum_of_all_steps() {
 #[test]
 fn a_share_to_average_over_is_above_0_and_at_most_1() {
     for share in [0.0, -0.5, 1.1, f64::NAN] {
-        let mut settings = settings(newton(Coupling::Gram), NoiseModel::Heteroscedastic);
+        let mut settings = settings(newton(Coupling::Gram), LikelihoodKind::Heteroscedastic);
         settings.averaging = Some(share);
-        let error = fit(&settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {}).unwrap_err();
+        let error = fit(
+            &settings,
+            &rows(40, 0.0),
+            &rows(20, 0.25),
+            Start::Seed,
+            &mut (),
+        )
+        .unwrap_err();
         let message = error.to_string();
         assert!(
             message.contains("averaging") && message.contains("above 0 and at most 1"),
@@ -188,7 +199,7 @@ fn a_share_to_average_over_is_above_0_and_at_most_1() {
 #[test]
 fn particles_start_and_stay_different() {
     for (name, method) in methods() {
-        let fit = train(&settings(method, NoiseModel::Homoscedastic));
+        let fit = train(&settings(method, LikelihoodKind::Gaussian));
         let particles = fit.ensemble.particles();
         let distance = (&particles.row(0) - &particles.row(1)).mapv(f64::abs).sum();
         assert!(distance > 1.0, "{name}: {distance}");
@@ -198,7 +209,7 @@ fn particles_start_and_stay_different() {
 #[test]
 fn one_particle_is_enough() {
     for (name, method) in methods() {
-        let mut settings = settings(method, NoiseModel::Heteroscedastic);
+        let mut settings = settings(method, LikelihoodKind::Heteroscedastic);
         settings.particles = 1;
         let fit = train(&settings);
         assert!(
@@ -213,11 +224,17 @@ fn one_particle_is_enough() {
 #[test]
 fn settings_out_of_range_are_named() {
     let message = |change: fn(&mut FitSettings)| {
-        let mut settings = settings(newton(Coupling::Gram), NoiseModel::Homoscedastic);
+        let mut settings = settings(newton(Coupling::Gram), LikelihoodKind::Gaussian);
         change(&mut settings);
-        fit(&settings, &rows(40, 0.0), &rows(20, 0.25), &mut |_| {})
-            .unwrap_err()
-            .to_string()
+        fit(
+            &settings,
+            &rows(40, 0.0),
+            &rows(20, 0.25),
+            Start::Seed,
+            &mut (),
+        )
+        .unwrap_err()
+        .to_string()
     };
     assert_eq!(
         message(|s| s.particles = 0),
@@ -258,7 +275,7 @@ fn data_that_are_not_finite_are_refused_with_their_row() {
 fn the_age_of_accumulated_curvature_is_reported() {
     for (name, method) in methods() {
         let newton = matches!(method, Method::Svn(_));
-        let mut settings = settings(method, NoiseModel::Homoscedastic);
+        let mut settings = settings(method, LikelihoodKind::Gaussian);
         settings.epochs = 2;
         assert_eq!(
             train(&settings).curvature_age,
@@ -283,7 +300,7 @@ fn a_kernel_that_does_nothing_is_reported() {
             kernel,
             step: FirstOrder::adam(0.03),
         };
-        let mut settings = settings(method, NoiseModel::Homoscedastic);
+        let mut settings = settings(method, LikelihoodKind::Gaussian);
         settings.epochs = 2;
         let fit = train(&settings);
         assert!(
@@ -303,7 +320,7 @@ fn an_error_after_a_good_epoch_ends_the_fit_as_what_it_is() {
         damping: Damping::Constant(1e-9),
         ..Newton::plain()
     });
-    let mut settings = settings(method, NoiseModel::Homoscedastic);
+    let mut settings = settings(method, LikelihoodKind::Gaussian);
     settings.batch_size = 40;
     let broken = train(&settings);
     let Ending::Failed { after, error } = broken.ending else {

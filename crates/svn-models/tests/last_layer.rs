@@ -5,7 +5,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, s};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt as _, SeedableRng};
 use svn_models::curvature::Activation;
-use svn_models::fit::{FitSettings, NoiseModel, Task, fit, fit_last_layer};
+use svn_models::fit::{FitSettings, LikelihoodKind, Start, fit, fit_last_layer};
 use svn_models::network::{NetworkSettings, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -14,7 +14,7 @@ use svn_models::stein::{
     Coupling, Curvature, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
     Sampler, Score, TargetError,
 };
-use svn_models::{Backend, BackendKind, Device, Members, Rows};
+use svn_models::{Backend, Members, Rows};
 
 const SIDE: usize = 28;
 
@@ -55,25 +55,17 @@ fn newton(coupling: Coupling, metric: Metric) -> Newton {
     }
 }
 
-fn settings(method: Method, network: NetworkSettings, task: Task) -> FitSettings {
+fn settings(method: Method, network: NetworkSettings, task: LikelihoodKind) -> FitSettings {
     FitSettings {
-        method,
-        network,
-        task,
-        prior_precision: 1.0,
         particles: 3,
         epochs: 2,
         batch_size: 20,
         curvature: CurvatureSettings {
-            accumulated_batches: 4,
+            ring: 4,
             ..CurvatureSettings::default()
         },
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: Device::Cpu,
         seed: 2,
+        ..FitSettings::new(method, network, task)
     }
 }
 
@@ -84,10 +76,15 @@ fn lenet() -> NetworkSettings {
     }
 }
 
-fn ensemble_of(network: NetworkSettings, task: Task, train: &Rows, validation: &Rows) -> Members {
+fn ensemble_of(
+    network: NetworkSettings,
+    task: LikelihoodKind,
+    train: &Rows,
+    validation: &Rows,
+) -> Members {
     let step = FirstOrder::adam(2e-3);
     let first = settings(Method::Ensemble { step }, network, task);
-    fit(&first, train, validation, &mut |_| {})
+    fit(&first, train, validation, Start::Seed, &mut ())
         .unwrap()
         .ensemble
 }
@@ -104,7 +101,7 @@ fn validation_nll(ensemble: &Members, rows: &Rows) -> f64 {
 #[cfg(feature = "torch")]
 fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
     let (train, validation) = (digits(400, 10, 1), digits(200, 10, 2));
-    let given = ensemble_of(lenet(), Task::Classes(10), &train, &validation);
+    let given = ensemble_of(lenet(), LikelihoodKind::Softmax(10), &train, &validation);
     let before = validation_nll(&given, &validation);
     for family in [
         CurvatureFamily::Full,
@@ -114,10 +111,10 @@ fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
         let mut second = settings(
             Method::Svn(newton(Coupling::BlockDiagonal, Metric::Curvature)),
             lenet(),
-            Task::Classes(10),
+            LikelihoodKind::Softmax(10),
         );
         second.curvature.family = family;
-        let fit = fit_last_layer(&second, &given, &train, &validation, &mut |_| {}).unwrap();
+        let fit = fit_last_layer(&second, &given, &train, &validation, &mut ()).unwrap();
         let after = validation_nll(&fit.ensemble, &validation);
         assert!(
             fit.best_epoch > 0 && after < 0.9 * before,
@@ -139,11 +136,15 @@ fn newton_steps_on_the_last_layer_of_lenet_improve_a_trained_ensemble() {
 #[cfg(feature = "torch")]
 fn an_ensemble_that_gets_no_better_is_given_back() {
     let (train, validation) = (digits(200, 4, 1), digits(100, 4, 2));
-    let given = ensemble_of(lenet(), Task::Classes(4), &train, &validation);
+    let given = ensemble_of(lenet(), LikelihoodKind::Softmax(4), &train, &validation);
     let step = FirstOrder::adam(0.5);
-    let mut second = settings(Method::Ensemble { step }, lenet(), Task::Classes(4));
+    let mut second = settings(
+        Method::Ensemble { step },
+        lenet(),
+        LikelihoodKind::Softmax(4),
+    );
     second.prior_precision = 1e9;
-    let fit = fit_last_layer(&second, &given, &train, &validation, &mut |_| {}).unwrap();
+    let fit = fit_last_layer(&second, &given, &train, &validation, &mut ()).unwrap();
     assert_eq!((fit.best_epoch, fit.history.len()), (0, 2));
     assert_eq!(fit.ensemble.particles(), given.particles());
 }
@@ -212,28 +213,38 @@ fn it_is_the_whole_network_with_updates_nowhere_else() {
         activation: Activation::Tanh,
     };
     let cases = [
-        (Task::Classes(3), CurvatureFamily::Full, Coupling::Gram, 20),
         (
-            Task::Classes(3),
-            CurvatureFamily::Full,
-            Coupling::BlockDiagonal,
-            60,
-        ),
-        (Task::Binary, CurvatureFamily::Diag, Coupling::Gram, 20),
-        (
-            Task::Classes(3),
-            CurvatureFamily::Kfac,
-            Coupling::BlockDiagonal,
-            20,
-        ),
-        (
-            Task::Regression(NoiseModel::Homoscedastic),
+            LikelihoodKind::Softmax(3),
             CurvatureFamily::Full,
             Coupling::Gram,
             20,
         ),
         (
-            Task::Regression(NoiseModel::Heteroscedastic),
+            LikelihoodKind::Softmax(3),
+            CurvatureFamily::Full,
+            Coupling::BlockDiagonal,
+            60,
+        ),
+        (
+            LikelihoodKind::Bernoulli,
+            CurvatureFamily::Diag,
+            Coupling::Gram,
+            20,
+        ),
+        (
+            LikelihoodKind::Softmax(3),
+            CurvatureFamily::Kfac,
+            Coupling::BlockDiagonal,
+            20,
+        ),
+        (
+            LikelihoodKind::Gaussian,
+            CurvatureFamily::Full,
+            Coupling::Gram,
+            20,
+        ),
+        (
+            LikelihoodKind::Heteroscedastic,
             CurvatureFamily::Kfac,
             Coupling::Gram,
             20,
@@ -241,7 +252,7 @@ fn it_is_the_whole_network_with_updates_nowhere_else() {
     ];
     for (task, family, coupling, batch) in cases {
         let classes = match task {
-            Task::Classes(classes) => classes,
+            LikelihoodKind::Softmax(classes) => classes,
             _ => 2,
         };
         let rows = |n, seed| {
@@ -257,7 +268,7 @@ fn it_is_the_whole_network_with_updates_nowhere_else() {
         second.batch_size = batch;
         second.curvature.root = CurvatureRoot::Exact;
         second.epochs = 1;
-        let fit = fit_last_layer(&second, &given, &train, &validation, &mut |_| {}).unwrap();
+        let fit = fit_last_layer(&second, &given, &train, &validation, &mut ()).unwrap();
 
         let start = last_layer(given.network()).indices()[0];
         let whole = PosteriorSettings {
@@ -304,12 +315,17 @@ fn what_does_not_fit_the_ensemble_is_named() {
         activation: Activation::Tanh,
     };
     let (train, validation) = (digits(60, 2, 1), digits(20, 2, 2));
-    let given = ensemble_of(network.clone(), Task::Binary, &train, &validation);
+    let given = ensemble_of(
+        network.clone(),
+        LikelihoodKind::Bernoulli,
+        &train,
+        &validation,
+    );
     let message = |change: &dyn Fn(&mut FitSettings)| {
         let method = Method::Svn(newton(Coupling::Gram, Metric::Identity));
-        let mut second = settings(method, network.clone(), Task::Binary);
+        let mut second = settings(method, network.clone(), LikelihoodKind::Bernoulli);
         change(&mut second);
-        let fit = fit_last_layer(&second, &given, &train, &validation, &mut |_| {});
+        let fit = fit_last_layer(&second, &given, &train, &validation, &mut ());
         fit.map(|fit| fit.history.len())
             .map_err(|error| error.to_string())
     };
@@ -326,8 +342,8 @@ fn what_does_not_fit_the_ensemble_is_named() {
         assert!(message.starts_with(start), "{message}");
     };
     is_about(
-        &|s| s.task = Task::Regression(NoiseModel::Homoscedastic),
-        "task of a last-layer fit is Regression(Homoscedastic); expected the ensemble's, Bernoulli",
+        &|s| s.likelihood = LikelihoodKind::Gaussian,
+        "likelihood of a last-layer fit is Gaussian; expected the ensemble's, Bernoulli",
     );
     is_about(
         &|s| {

@@ -6,7 +6,7 @@ use ndarray::{Array1, Array2, Axis, s, stack};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt as _, SeedableRng};
 use svn_models::curvature::{Activation, Sequential};
-use svn_models::fit::{Ending, Fit, FitSettings, Task, fit};
+use svn_models::fit::{Ending, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::{LeNetSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, Posterior, PosteriorSettings,
@@ -57,20 +57,16 @@ fn newton(metric: Metric) -> Newton {
 
 fn settings(method: Method, activation: Activation, curvature: CurvatureSettings) -> FitSettings {
     FitSettings {
-        method,
-        network: NetworkSettings::LeNet { activation },
-        task: Task::Classes(4),
-        prior_precision: 1.0,
         particles: 2,
         epochs: 2,
         batch_size: 10,
         curvature,
-        precision: None,
-        noise_floor: None,
-        averaging: None,
-        backend: BackendKind::Auto,
-        device: svn_models::Device::Cpu,
         seed: 1,
+        ..FitSettings::new(
+            method,
+            NetworkSettings::LeNet { activation },
+            LikelihoodKind::Softmax(4),
+        )
     }
 }
 
@@ -85,7 +81,7 @@ fn methods(activation: Activation) -> Vec<(&'static str, FitSettings)> {
         family,
         part,
         root: CurvatureRoot::Sampled(1),
-        accumulated_batches: 10,
+        ring: 10,
         ..CurvatureSettings::default()
     };
     let diag = curvature(CurvatureFamily::Diag, CurvaturePart::WholeNetwork);
@@ -119,7 +115,7 @@ fn methods(activation: Activation) -> Vec<(&'static str, FitSettings)> {
 }
 
 fn train(settings: &FitSettings) -> Fit {
-    fit(settings, &bars(600, 1), &bars(100, 2), &mut |_| {}).unwrap()
+    fit(settings, &bars(600, 1), &bars(100, 2), Start::Seed, &mut ()).unwrap()
 }
 
 /// The constant predictor's loss is ln 4 = 1.386 nats, and that is about where all start; 120 steps bring each method
@@ -237,7 +233,7 @@ fn rows_that_would_fill_the_memory_are_refused() {
     let mut target = posterior(
         Precision::Single,
         CurvatureSettings {
-            accumulated_batches: 10_000,
+            ring: 10_000,
             ..CurvatureSettings::default()
         },
     );

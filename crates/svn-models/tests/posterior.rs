@@ -39,11 +39,7 @@ fn likelihoods() -> Vec<(&'static str, Likelihood)> {
     ]
 }
 
-fn posterior(
-    likelihood: Likelihood,
-    batch_size: usize,
-    accumulated_batches: usize,
-) -> (Posterior, Array2<f64>) {
+fn posterior(likelihood: Likelihood, batch_size: usize, ring: usize) -> (Posterior, Array2<f64>) {
     let network = MlpSettings {
         inputs: 2,
         hidden: vec![4, 3],
@@ -58,7 +54,7 @@ fn posterior(
         batch_size,
         prior_precision: 0.7,
         curvature: CurvatureSettings {
-            accumulated_batches,
+            ring,
             ..CurvatureSettings::default()
         },
         learn_noise: false,
@@ -171,7 +167,7 @@ fn curvature_is_the_expected_hessian_by_finite_differences_of_the_score_at_zero_
         batch_size: ROWS,
         prior_precision: 0.7,
         curvature: CurvatureSettings {
-            accumulated_batches: 1,
+            ring: 1,
             ..CurvatureSettings::default()
         },
         learn_noise: false,

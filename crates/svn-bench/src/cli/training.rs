@@ -28,7 +28,7 @@ pub(super) struct Uci;
 
 impl Experiment for Uci {
     const HEADING: &'static str = "Training (left out: tuned, or the method's default)";
-    const HIDDEN: &'static [&'static str] = &["ll_mode", "patience"];
+    const HIDDEN: &'static [&'static str] = &[];
 }
 
 /// LeNet on images.

@@ -81,7 +81,7 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, ModelError> {
         shape,
         method,
         curvature: CurvatureSettings {
-            accumulated_batches: ring,
+            ring,
             ..CurvatureSettings::default()
         },
     };

@@ -8,7 +8,6 @@ use super::counted;
 use super::error::PerfError;
 use super::result::{CaseResult, Operations, Spread};
 use super::rig::{Counter, Rig, Stepped};
-use crate::libraries;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,7 +53,7 @@ pub(super) fn measure(
         .map_err(|source| PerfError::Threads { threads, source })?;
     pool.install(|| {
         // Of the calling thread as well, hence in the pool.
-        libraries::set_threads(threads);
+        svn_models::set_library_threads(threads);
         let mut rigs = Vec::with_capacity(cases.len());
         for case in cases {
             let mut rig = Rig::new(case)?;
@@ -80,7 +79,7 @@ pub(super) fn measure(
 
 /// Fill the ring and all caches; the time of a step in milliseconds.
 fn warm_up(rig: &mut Rig, case: &Case, counter: Counter) -> Result<f64, PerfError> {
-    for _ in 0..case.curvature.accumulated_batches {
+    for _ in 0..case.curvature.ring {
         rig.step(counter)?;
     }
     let mut least = f64::INFINITY;

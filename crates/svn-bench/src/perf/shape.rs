@@ -9,7 +9,7 @@ use ndarray::{Array1, Array2};
 use rand::rngs::ChaCha12Rng;
 use rand::{RngExt, SeedableRng};
 use svn_models::curvature::{Activation, Sequential};
-use svn_models::fit::{NoiseModel, Task};
+use svn_models::fit::LikelihoodKind;
 use svn_models::network::{NetworkSettings, initial_particles};
 use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::{Backend, ModelError, Rows};
@@ -41,7 +41,7 @@ struct Problem {
     features: usize,
     outputs: usize,
     network: NetworkSettings,
-    task: Task,
+    task: LikelihoodKind,
     batch: usize,
     rows: usize,
 }
@@ -72,12 +72,12 @@ impl Shape {
             batch: 16,
             rows: 320,
         };
-        let regression = Task::Regression(NoiseModel::Homoscedastic);
+        let regression = LikelihoodKind::Gaussian;
         match self {
             Self::Yacht => mlp(6, 50, 1, regression),
             Self::Protein => mlp(9, 50, 1, regression),
             Self::Wide => mlp(50, 200, 1, regression),
-            Self::Classification => mlp(14, 50, 2, Task::Classes(2)),
+            Self::Classification => mlp(14, 50, 2, LikelihoodKind::Softmax(2)),
             Self::Power => Problem {
                 batch: 384,
                 rows: 7680,
@@ -87,7 +87,7 @@ impl Shape {
                 network: NetworkSettings::LeNet { activation },
                 batch: 128,
                 rows: 1024,
-                ..mlp(784, 0, 10, Task::Classes(10))
+                ..mlp(784, 0, 10, LikelihoodKind::Softmax(10))
             },
         }
     }
@@ -128,7 +128,7 @@ impl Shape {
                 ..Backend::default()
             },
         };
-        let (likelihood, rows) = (problem.task.likelihood()?, problem.data()?);
+        let (likelihood, rows) = (problem.task.build()?, problem.data()?);
         Ok((
             Posterior::new(network, likelihood, &rows, settings)?,
             particles,
@@ -150,7 +150,7 @@ impl Problem {
             .into_iter()
             .map(|row| (weight * row.sum()).sin() + 0.1 * rng.random_range(-side..side))
             .collect();
-        if let Task::Classes(classes) = self.task {
+        if let LikelihoodKind::Softmax(classes) = self.task {
             let classes = classes as f64;
             targets.mapv_inplace(|y| {
                 (0.5 * (y + 1.0) * classes)

@@ -21,12 +21,12 @@ use svn_stein::State;
 const MAGIC: &[u8; 8] = b"SVNCKPT\n";
 
 /// Version of the format.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// Bytes before the content.
 const HEADER: usize = 8 + 4 + 8 + 4;
 
-/// Everything that [`fit_from`](super::fit_from) needs to go on after an epoch, made by
+/// Everything that [`fit`](super::fit()) needs to go on after an epoch, made by
 /// [`Epoch::checkpoint`](super::Epoch::checkpoint).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,10 +176,12 @@ impl Checkpoint {
         let FitSettings {
             method,
             network,
-            task,
+            likelihood,
             prior_precision,
             particles,
             epochs,
+            patience: _,
+            time_limit: _,
             batch_size,
             curvature,
             precision,
@@ -196,7 +198,7 @@ impl Checkpoint {
             };
         }
         let pairs = differ!(
-            "method" method, "network" network, "task" task, "prior precision" prior_precision,
+            "method" method, "network" network, "likelihood" likelihood, "prior precision" prior_precision,
             "particles" particles, "batch size" batch_size, "curvature" curvature,
             "precision" precision, "noise floor" noise_floor, "averaging" averaging, "backend" backend, "device" device, "seed" seed
         );

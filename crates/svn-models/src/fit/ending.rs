@@ -8,8 +8,12 @@ use crate::ModelError;
 pub enum Ending {
     /// All epochs of the settings are done.
     Completed,
-    /// The observer of [`fit_from`](super::fit_from) asked for it before the last epoch.
+    /// The [`Observer`](super::Observer) asked for it before the last epoch.
     Observer,
+    /// So many epochs had no better validation score as the settings allow.
+    Patience,
+    /// The time of the settings was over.
+    TimeLimit,
     /// A step or the score on the validation rows failed.
     Failed {
         /// Epochs that were finished before.

@@ -11,31 +11,31 @@
 
 use super::training::{Progress, Training};
 use super::validation::{Outputs, Validation};
-use super::{EpochReport, Fit, FitSettings, check_widths, posterior_settings};
+use super::{Fit, FitSettings, Observer, check_widths, posterior_settings};
 use crate::network::last_layer;
 use crate::posterior::{CurvaturePart, Posterior};
 use crate::{Members, ModelError, Rows};
 use ndarray::{ArrayView2, Axis, s};
 use std::cell::OnceCell;
 use svn_curvature::{Backend, Layer, Samples, Sequential};
-use svn_stein::{Flow, Method, Sampler};
+use svn_stein::{Method, Sampler};
 
 /// Freeze all but the last affine layer of `ensemble` and train that one; features are computed once.
 ///
 /// `settings.method` moves the last layer's weights alone, so every method but `ll-svn` fits, and any kernel metric.
-/// Network, task and particles have to be the ensemble's; `curvature.part` makes no difference. The run starts from the
+/// Network, likelihood and particles have to be the ensemble's; `curvature.part` makes no difference. The run starts from the
 /// ensemble's weights and noise, and keeps them (`best_epoch` 0) unless an epoch has a better validation score. Frozen
 /// weights are the ensemble's to the last bit.
 ///
 /// # Errors
-/// [`ModelError::Setting`] for a method, network, task or number of particles that does not fit, or a network of one layer;
+/// [`ModelError::Setting`] for a method, network, likelihood or number of particles that does not fit, or a network of one layer;
 /// else as for [`fit`](super::fit()).
 pub fn fit_last_layer(
     settings: &FitSettings,
     ensemble: &Members,
     train: &Rows,
     validation: &Rows,
-    report: &mut dyn FnMut(&EpochReport),
+    observer: &mut dyn Observer,
 ) -> Result<Fit, ModelError> {
     let mut settings = settings.clone();
     if let Method::LlSvn { .. } = settings.method {
@@ -82,11 +82,7 @@ pub fn fit_last_layer(
         fingerprints: OnceCell::new(),
     };
     training.score(0)?;
-    let mut observer = |epoch: &super::Epoch<'_>| {
-        report(epoch.report());
-        Ok(Flow::Continue)
-    };
-    training.run(&mut observer, |best| {
+    training.run(observer, |best| {
         let mut particles = weights.to_owned();
         particles
             .slice_mut(s![.., split.start..])
@@ -110,11 +106,11 @@ fn check_ensemble(
             &format!("the ensemble's, {:?}", ensemble.network().layers()),
         ));
     }
-    let (task, likelihood) = (settings.likelihood()?, ensemble.likelihood());
-    if std::mem::discriminant(&task) != std::mem::discriminant(&likelihood) {
+    let (given, likelihood) = (settings.build_likelihood()?, ensemble.likelihood());
+    if std::mem::discriminant(&given) != std::mem::discriminant(&likelihood) {
         return Err(ModelError::setting(
-            "task of a last-layer fit",
-            format!("{:?}", settings.task),
+            "likelihood of a last-layer fit",
+            format!("{:?}", settings.likelihood),
             &format!("the ensemble's, {likelihood:?}"),
         ));
     }

@@ -5,52 +5,42 @@ use crate::network::{NetworkSettings, last_layer};
 use crate::posterior::{CurvaturePart, CurvatureSettings};
 use crate::{Backend, BackendKind, Device, Likelihood, ModelError, Precision};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use svn_curvature::Sequential;
 use svn_stein::Method;
 
-/// How the observation noise is modelled.
+/// Which likelihood, and so what is predicted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum NoiseModel {
-    /// One noise variance, learned from the residuals of the batches; for prediction, fitted on the validation rows.
-    Homoscedastic,
-    /// Mean and log variance are network outputs.
+pub enum LikelihoodKind {
+    /// A number. One noise variance, learned from the residuals of the batches; for prediction, fitted on the validation rows.
+    Gaussian,
+    /// A number. Mean and log variance are network outputs.
     Heteroscedastic,
-}
-
-/// What is predicted, and by which likelihood.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Task {
-    /// A number, with noise.
-    Regression(NoiseModel),
     /// One of two classes, by one logit; targets 0 and 1.
-    Binary,
+    Bernoulli,
     /// One of this many classes, by a logit each; targets from 0.
-    Classes(usize),
+    Softmax(usize),
 }
 
-impl Task {
+impl LikelihoodKind {
     /// The likelihood before training.
     ///
     /// # Errors
     /// [`ModelError::Setting`] for fewer than two classes.
-    pub fn likelihood(self) -> Result<Likelihood, ModelError> {
+    pub fn build(self) -> Result<Likelihood, ModelError> {
         Ok(match self {
             // Standardised targets have variance 1, so this is where residuals start.
-            Self::Regression(NoiseModel::Homoscedastic) => {
-                Likelihood::Gaussian(Gaussian::new(1.0)?)
-            }
-            Self::Regression(NoiseModel::Heteroscedastic) => {
+            Self::Gaussian => Likelihood::Gaussian(Gaussian::new(1.0)?),
+            Self::Heteroscedastic => {
                 Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
             }
-            Self::Binary => Likelihood::Bernoulli,
-            Self::Classes(classes) if classes < 2 => {
+            Self::Bernoulli => Likelihood::Bernoulli,
+            Self::Softmax(classes) if classes < 2 => {
                 return Err(ModelError::setting("classes", classes, "at least 2"));
             }
-            Self::Classes(classes) => Likelihood::Softmax { classes },
+            Self::Softmax(classes) => Likelihood::Softmax { classes },
         })
     }
 }
@@ -61,10 +51,12 @@ impl Task {
 /// |---|---|---|
 /// | `method` | how the particles move | [`Method`] |
 /// | `network` | multilayer perceptron or LeNet | [`NetworkSettings`] |
-/// | `task` | numbers or classes, and their likelihood | [`Task`] |
+/// | `likelihood` | of numbers or classes | [`LikelihoodKind`] |
 /// | `prior_precision` | `δ` of the prior `N(0, δ⁻¹ I)` on standardised data | > 0 |
 /// | `particles` | `N` | ≥ 1 |
 /// | `epochs` | passes over the training rows | ≥ 1 |
+/// | `patience` | epochs without a better validation score after which the run ends; left out, it does not | ≥ 1 |
+/// | `time_limit` | wall time after which no further epoch begins; left out, none | any |
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
 /// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
@@ -80,14 +72,20 @@ pub struct FitSettings {
     pub method: Method,
     /// The network.
     pub network: NetworkSettings,
-    /// What is predicted.
-    pub task: Task,
+    /// Which likelihood.
+    pub likelihood: LikelihoodKind,
     /// Prior precision `δ`.
     pub prior_precision: f64,
     /// Number of particles `N`.
     pub particles: usize,
     /// Number of passes over the training rows.
     pub epochs: usize,
+    /// Epochs without a better validation score after which the run ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<usize>,
+    /// Wall time, validation included, after which no further epoch begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit: Option<Duration>,
     /// Rows of a minibatch.
     pub batch_size: usize,
     /// Curvature of the methods that use it.
@@ -124,6 +122,28 @@ pub struct FitSettings {
 }
 
 impl FitSettings {
+    /// What has no default, and for the rest: prior precision 1, five particles, 50 epochs, batches of 16 rows, seed 0.
+    pub fn new(method: Method, network: NetworkSettings, likelihood: LikelihoodKind) -> Self {
+        Self {
+            method,
+            network,
+            likelihood,
+            prior_precision: 1.0,
+            particles: 5,
+            epochs: 50,
+            patience: None,
+            time_limit: None,
+            batch_size: 16,
+            curvature: CurvatureSettings::default(),
+            precision: None,
+            noise_floor: None,
+            averaging: None,
+            backend: BackendKind::default(),
+            device: Device::default(),
+            seed: 0,
+        }
+    }
+
     /// Check the ranges for a training part of `rows` rows.
     ///
     /// # Errors
@@ -133,6 +153,7 @@ impl FitSettings {
             ("particles", self.particles),
             ("epochs", self.epochs),
             ("batch size", self.batch_size),
+            ("patience", self.patience.unwrap_or(1)),
         ] {
             if value == 0 {
                 return Err(ModelError::setting(name, value, "at least 1"));
@@ -162,7 +183,7 @@ impl FitSettings {
                 "above 0 and at most 1",
             ));
         }
-        self.likelihood()?;
+        self.build_likelihood()?;
         self.curvature.validate()?;
         if self.curvature.part == CurvaturePart::LastLayer
             && self.method.needs_curvature()
@@ -181,8 +202,8 @@ impl FitSettings {
     ///
     /// # Errors
     /// [`ModelError::Setting`] for fewer than two classes or a floor out of range.
-    pub fn likelihood(&self) -> Result<Likelihood, ModelError> {
-        match (self.task.likelihood()?, self.noise_floor) {
+    pub fn build_likelihood(&self) -> Result<Likelihood, ModelError> {
+        match (self.likelihood.build()?, self.noise_floor) {
             (Likelihood::Heteroscedastic(noise), Some(floor)) => {
                 Ok(Likelihood::Heteroscedastic(noise.with_floor(floor)?))
             }
@@ -193,9 +214,11 @@ impl FitSettings {
     /// The network for rows of `inputs` features.
     ///
     /// # Errors
-    /// As for [`NetworkSettings::build`] and [`Task::likelihood`].
+    /// As for [`NetworkSettings::build`] and [`LikelihoodKind::build`].
     pub fn build_network(&self, inputs: usize) -> Result<Sequential, ModelError> {
-        let network = self.network.build(inputs, self.likelihood()?.outputs())?;
+        let network = self
+            .network
+            .build(inputs, self.build_likelihood()?.outputs())?;
         let last = last_layer(&network);
         match &self.method {
             Method::LlSvn { coordinates, .. }

@@ -2,8 +2,8 @@
 
 use super::fingerprint::Fingerprint;
 use super::report::EpochSums;
-use super::validation::Validation;
-use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings};
+use super::validation::{Outputs, Validation};
+use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings, Observer, Part};
 use crate::posterior::Posterior;
 use crate::{Likelihood, Members, ModelError, Rows};
 use ndarray::Array2;
@@ -32,9 +32,17 @@ pub(super) struct Progress {
     pub(super) best: Option<Best>,
     pub(super) history: Vec<EpochReport>,
     pub(super) step_times: Vec<Duration>,
+    pub(super) epoch_times: Vec<Duration>,
     /// Averaged weights, if the settings ask for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) average: Option<Array2<f64>>,
+}
+
+impl Progress {
+    /// Wall time of the epochs done.
+    pub(super) fn elapsed(&self) -> Duration {
+        self.epoch_times.iter().sum()
+    }
 }
 
 /// Weights and likelihood of the epoch with the best validation score so far.
@@ -51,11 +59,15 @@ impl Training<'_> {
     /// Run the epochs that are left; `finish` makes an ensemble of the best.
     pub(super) fn run(
         mut self,
-        observer: &mut dyn FnMut(&Epoch<'_>) -> Result<Flow, ModelError>,
+        observer: &mut dyn Observer,
         finish: impl FnOnce(Best) -> Result<Members, ModelError>,
     ) -> Result<Fit, ModelError> {
         let mut ending = Ending::Completed;
         for epoch in self.progress.history.len() + 1..=self.settings.epochs {
+            if let Some(early) = self.early_end(epoch - 1) {
+                ending = early;
+                break;
+            }
             match self.epoch(epoch) {
                 Ok(()) => {}
                 Err(error) if self.progress.best.is_some() => {
@@ -68,9 +80,10 @@ impl Training<'_> {
                 Err(error) => return Err(error),
             }
             if let Some(report) = self.progress.history.last()
-                && observer(&Epoch {
+                && observer.epoch(&Epoch {
                     training: &self,
                     report,
+                    part: Part::default(),
                 })? == Flow::Stop
                 && epoch < self.settings.epochs
             {
@@ -82,6 +95,7 @@ impl Training<'_> {
             best,
             history,
             step_times,
+            epoch_times,
             average: _,
         } = self.progress;
         let Some(best) = best else {
@@ -94,12 +108,37 @@ impl Training<'_> {
             ensemble: finish(best)?,
             history,
             step_times,
+            epoch_times,
             curvature_age: self.posterior.curvature_age(),
             ending,
         })
     }
 
+    /// Whether patience or time is over after so many epochs. There is always a first one.
+    fn early_end(&self, done: usize) -> Option<Ending> {
+        let progress = &self.progress;
+        let best = progress.best.as_ref().map_or(0, |best| best.epoch);
+        if done == 0 {
+            None
+        } else if self
+            .settings
+            .patience
+            .is_some_and(|limit| done - best >= limit)
+        {
+            Some(Ending::Patience)
+        } else if self
+            .settings
+            .time_limit
+            .is_some_and(|limit| progress.elapsed() >= limit)
+        {
+            Some(Ending::TimeLimit)
+        } else {
+            None
+        }
+    }
+
     fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
+        let start = Instant::now();
         let mut sums = EpochSums::default();
         for _ in 0..self.posterior.batches_per_epoch() {
             let clock = Instant::now();
@@ -110,6 +149,7 @@ impl Training<'_> {
         }
         let nll = self.score(epoch)?;
         self.progress.history.push(sums.finish(epoch, nll));
+        self.progress.epoch_times.push(start.elapsed());
         Ok(())
     }
 
@@ -150,17 +190,21 @@ impl Training<'_> {
         Ok(nll)
     }
 
-    pub(super) fn checkpoint(&self) -> Result<Checkpoint, ModelError> {
+    /// None of a fit of the last layer.
+    pub(super) fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError> {
+        if let Outputs::LastLayer { .. } = self.validation.outputs {
+            return Ok(None);
+        }
         let fingerprints = self
             .fingerprints
             .get_or_init(|| [self.train, self.validation.rows].map(Fingerprint::new));
-        Ok(Checkpoint {
+        Ok(Some(Checkpoint {
             settings: self.settings.clone(),
             fingerprints: *fingerprints,
             state: self.state.clone(),
             posterior: self.posterior.save()?,
             progress: self.progress.clone(),
             file: None,
-        })
+        }))
     }
 }

@@ -28,7 +28,7 @@ use crate::{Likelihood, ModelError};
 const CHUNK: usize = 512;
 
 /// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core.
-pub const LAPLACE_DIM: usize = 5000;
+const LAPLACE_DIM: usize = 5000;
 
 /// The members' curvature at all training rows, ready for any prior precision.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Members {
     /// number of parameters or of curvature rows, and in the latter case the rows.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than [`LAPLACE_DIM`];
+    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000;
     /// [`ModelError::Shape`] if the width is not the network's.
     pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace, ModelError> {
         self.check_width(training)?;

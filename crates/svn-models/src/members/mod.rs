@@ -10,8 +10,8 @@ mod probit;
 mod temperature;
 
 pub use classes::{ClassPrediction, log_sum_exp};
+pub use laplace::Laplace;
 pub(crate) use laplace::MemberCurvature;
-pub use laplace::{LAPLACE_DIM, Laplace};
 pub use noise::best_noise_variance;
 pub use prediction::Prediction;
 

@@ -6,10 +6,9 @@ use std::time::Duration;
 use super::Ensemble;
 use crate::Device;
 use crate::curvature::Layer;
-use crate::fit::EpochReport;
+use crate::fit::Observer;
 use crate::network::Layers;
 use crate::recipe::{Method, NetworkKind, Recipe};
-use crate::stein::Flow;
 
 /// Settings before [`fit`](Self::fit); what is not said is the default.
 pub struct Builder<'o> {
@@ -20,8 +19,8 @@ pub struct Builder<'o> {
     pub(super) device: Device,
     pub(super) feature_names: Option<Vec<String>>,
     pub(super) validation_share: f64,
-    pub(super) time_limit: Option<Duration>,
-    pub(super) observer: Option<&'o mut dyn FnMut(&EpochReport) -> Flow>,
+    pub(super) groups: Option<Vec<usize>>,
+    pub(super) observer: Option<&'o mut dyn Observer>,
     /// Whose weights and scaling training goes on with.
     pub(super) goes_on: Option<Ensemble>,
 }
@@ -35,7 +34,6 @@ impl fmt::Debug for Builder<'_> {
             .field("seed", &self.seed)
             .field("device", &self.device)
             .field("validation_share", &self.validation_share)
-            .field("time_limit", &self.time_limit)
             .finish_non_exhaustive()
     }
 }
@@ -50,7 +48,7 @@ impl Default for Builder<'_> {
             device: Device::Cpu,
             feature_names: None,
             validation_share: 0.2,
-            time_limit: None,
+            groups: None,
             observer: None,
             goes_on: None,
         }
@@ -141,16 +139,23 @@ impl<'o> Builder<'o> {
         self
     }
 
-    /// Training ends with the epoch in which this is over; the best epoch until then is kept.
+    /// The group of each row, such as its patient: rows of one group are all trained on or all validated on.
     #[must_use]
-    pub fn time_limit(mut self, limit: Duration) -> Self {
-        self.time_limit = Some(limit);
+    pub fn groups(mut self, groups: &[usize]) -> Self {
+        self.groups = Some(groups.to_vec());
         self
     }
 
-    /// Is told of each epoch, and may end training.
+    /// Training ends with the epoch in which this is over; the best epoch until then is kept.
     #[must_use]
-    pub fn observer(mut self, observer: &'o mut dyn FnMut(&EpochReport) -> Flow) -> Self {
+    pub fn time_limit(mut self, limit: Duration) -> Self {
+        self.recipe.time_limit = Some(limit.as_secs_f64());
+        self
+    }
+
+    /// Is told of each epoch, its scores in the units of the target, and may end training.
+    #[must_use]
+    pub fn observer(mut self, observer: &'o mut dyn Observer) -> Self {
         self.observer = Some(observer);
         self
     }

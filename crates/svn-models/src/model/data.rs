@@ -41,6 +41,22 @@ pub(super) fn check_targets(y: ArrayView1<'_, f64>) -> Result<(), ModelError> {
     }
 }
 
+/// One a row, at least two in all.
+pub(super) fn check_groups(groups: &[usize], rows: usize) -> Result<(), ModelError> {
+    if groups.len() != rows {
+        return Err(ModelError::Shape {
+            what: "groups beside the targets".into(),
+            found: vec![groups.len()],
+            expected: vec![rows],
+        });
+    }
+    if groups.iter().all(|group| *group == groups[0]) {
+        let expected = "at least 2 groups of rows";
+        return Err(ModelError::setting("groups", 1, expected));
+    }
+    Ok(())
+}
+
 /// At least two classes.
 pub(super) fn check_classes(labels: &LabelEncoding) -> Result<(), ModelError> {
     match labels.classes() {

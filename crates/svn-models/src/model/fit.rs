@@ -1,16 +1,13 @@
 //! From arrays to an ensemble: checks, split, scaling, training, density.
 
-use std::time::Instant;
-
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 
 use super::split::{Split, split};
 use super::{Builder, Ensemble, Target, Training, data};
-use crate::fit::{Epoch, EpochReport, Fit, Patience, fit_from, fit_last_layer, fit_on};
+use crate::fit::{EpochReport, Observer, Part, Start, Within};
 use crate::predictive::Predictor;
-use crate::recipe::{LastLayerMode, Problem, Recipe, Resolved};
+use crate::recipe::{Problem, Recipe};
 use crate::scaling::{FeatureScaler, TargetScaler};
-use crate::stein::Flow;
 use crate::{LabelEncoding, ModelError, Rows, Task};
 
 impl Builder<'_> {
@@ -20,7 +17,7 @@ impl Builder<'_> {
     /// `x`: `n × p`, `y`: `n`.
     ///
     /// # Errors
-    /// As for [`Ensemble::fit`], and [`ModelError::Setting`] for a setting out of range.
+    /// As for [`Ensemble::fit`], and [`ModelError::Setting`] for a setting out of range or a single group.
     pub fn fit(
         self,
         x: ArrayView2<'_, f64>,
@@ -30,47 +27,8 @@ impl Builder<'_> {
         data::check_rows(x, y.len())?;
         data::check_targets(y)?;
         match task {
-            Task::Regression => self.fit_split(x, y, None, None),
+            Task::Regression => self.fit_split(x, y, None),
             Task::Classification => self.fit_labels(x, &names(y)),
-        }
-    }
-
-    /// [`fit`](Self::fit) where rows of one group, such as one patient's, are all trained on or all validated on.
-    ///
-    /// # Shapes
-    /// `x`: `n × p`, `y` and `groups`: `n`.
-    ///
-    /// # Errors
-    /// As for [`fit`](Self::fit), [`ModelError::Setting`] for a single group.
-    pub fn fit_grouped(
-        self,
-        x: ArrayView2<'_, f64>,
-        y: ArrayView1<'_, f64>,
-        task: Task,
-        groups: &[usize],
-    ) -> Result<Ensemble, ModelError> {
-        data::check_rows(x, y.len())?;
-        data::check_targets(y)?;
-        if groups.len() != y.len() {
-            return Err(ModelError::Shape {
-                what: "groups beside the targets".into(),
-                found: vec![groups.len()],
-                expected: vec![y.len()],
-            });
-        }
-        if groups.iter().all(|group| *group == groups[0]) {
-            return Err(ModelError::setting(
-                "groups",
-                1,
-                "at least 2 groups of rows",
-            ));
-        }
-        match task {
-            Task::Regression => self.fit_split(x, y, None, Some(groups)),
-            Task::Classification => {
-                let (labels, classes) = encoded(&names(y))?;
-                self.fit_split(x, classes.view(), Some(labels), Some(groups))
-            }
         }
     }
 
@@ -88,7 +46,7 @@ impl Builder<'_> {
     ) -> Result<Ensemble, ModelError> {
         data::check_rows(x, labels.len())?;
         let (labels, classes) = encoded(labels)?;
-        self.fit_split(x, classes.view(), Some(labels), None)
+        self.fit_split(x, classes.view(), Some(labels))
     }
 
     /// [`fit`](Self::fit) with validation rows of one's own.
@@ -104,6 +62,10 @@ impl Builder<'_> {
         validation: (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         task: Task,
     ) -> Result<Ensemble, ModelError> {
+        if self.groups.is_some() {
+            let expected = "none beside validation rows of your own";
+            return Err(ModelError::setting("groups", "given", expected));
+        }
         let (vx, vy) = validation;
         data::check_rows(x, y.len())?;
         data::check_targets(y)?;
@@ -154,7 +116,7 @@ impl Builder<'_> {
             Target::Classes(labels) => (Some(labels.clone()), indices(labels, &names(y))?),
         };
         self.goes_on = Some(before);
-        self.fit_split(x, y.view(), labels, None)
+        self.fit_split(x, y.view(), labels)
     }
 
     /// Targets are numbers, or indices of `labels`.
@@ -163,8 +125,11 @@ impl Builder<'_> {
         x: ArrayView2<'_, f64>,
         y: ArrayView1<'_, f64>,
         labels: Option<LabelEncoding>,
-        groups: Option<&[usize]>,
     ) -> Result<Ensemble, ModelError> {
+        let groups = self.groups.as_deref();
+        if let Some(groups) = groups {
+            data::check_groups(groups, y.len())?;
+        }
         let share = self.validation_share;
         if !(share > 0.0 && share < 1.0) {
             let expected = "above 0 and below 1";
@@ -190,7 +155,7 @@ impl Builder<'_> {
     }
 
     fn fit_parts(
-        mut self,
+        self,
         (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         labels: Option<LabelEncoding>,
@@ -216,7 +181,22 @@ impl Builder<'_> {
             classes: labels.as_ref().map(LabelEncoding::len),
         };
         let resolved = self.recipe.resolve(self.method, &problem)?;
-        let fit = self.train(&resolved, &train, &validation)?;
+        // Scores are shown in the units of the target.
+        let units = scaler.scale.ln();
+        let nobody: &mut dyn Observer = &mut ();
+        let mut watch = Within {
+            observer: self.observer.unwrap_or(nobody),
+            part: Part {
+                units,
+                ..Part::default()
+            },
+        };
+        let start = self
+            .goes_on
+            .as_ref()
+            .map_or(Start::Seed, |before| Start::Members(&before.members));
+        let rows = (&train, &validation);
+        let mut fit = resolved.fit(self.device, self.seed, rows, start, &mut watch)?;
         let (members, recipe) = (fit.ensemble, &resolved.recipe);
         let predictor = Predictor::new(&members, recipe, train.features(), &validation)?;
         let of_best = |epoch: &&EpochReport| epoch.epoch == fit.best_epoch;
@@ -224,6 +204,9 @@ impl Builder<'_> {
         let nll = predictor
             .validation_nll()
             .or(best.and_then(|epoch| epoch.validation_nll));
+        for epoch in &mut fit.history {
+            epoch.validation_nll = epoch.validation_nll.map(|nll| nll + units);
+        }
         Ok(Ensemble {
             predictor,
             features,
@@ -235,7 +218,7 @@ impl Builder<'_> {
             training: Training {
                 train_rows: train.len(),
                 validation_rows: validation.len(),
-                validation_nll: nll.unwrap_or(f64::NAN) + scaler.scale.ln(),
+                validation_nll: nll.unwrap_or(f64::NAN) + units,
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),
                 history: fit.history,
@@ -244,44 +227,6 @@ impl Builder<'_> {
             members,
             resolved,
         })
-    }
-
-    fn train(
-        &mut self,
-        resolved: &Resolved,
-        train: &Rows,
-        validation: &Rows,
-    ) -> Result<Fit, ModelError> {
-        let settings = resolved.fit_settings(self.device, self.seed)?;
-        let mut patience = Patience::new(resolved.recipe.patience);
-        let (start, limit) = (Instant::now(), self.time_limit);
-        let observer = &mut self.observer;
-        let mut watch = |epoch: &EpochReport| {
-            let told = match observer {
-                Some(observer) => observer(epoch),
-                None => Flow::Continue,
-            };
-            let late = limit.is_some_and(|limit| start.elapsed() >= limit);
-            if patience.is_over(epoch) || late {
-                Flow::Stop
-            } else {
-                told
-            }
-        };
-        let mut each = |epoch: &Epoch<'_>| Ok(watch(epoch.report()));
-        let fit = match &self.goes_on {
-            Some(before) => fit_on(&settings, &before.members, train, validation, &mut each),
-            None => fit_from(&settings, train, validation, None, &mut each),
-        }?;
-        if resolved.recipe.ll_mode != Some(LastLayerMode::Pretrained) {
-            return Ok(fit);
-        }
-        let last = resolved.last_layer_settings(self.device, self.seed)?;
-        let mut tell = |epoch: &EpochReport| {
-            watch(epoch);
-        };
-        let last = fit_last_layer(&last, &fit.ensemble, train, validation, &mut tell)?;
-        Ok(fit.then(last))
     }
 }
 

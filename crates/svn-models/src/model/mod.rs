@@ -71,7 +71,7 @@ pub struct Training {
     pub best_epoch: usize,
     /// Epochs that were run.
     pub epochs: usize,
-    /// Every epoch's report, in the network's units; not kept in files.
+    /// Every epoch's report, scores in original units; not kept in files.
     pub history: Vec<EpochReport>,
     /// Why it ended; of a model from a file, that it did.
     pub ending: Ending,

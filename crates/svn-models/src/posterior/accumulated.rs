@@ -148,7 +148,7 @@ impl Accumulated {
 /// A ring of rows, by layer where the network has that form, else written out; their matrix where it is one layer with
 /// fewer parameters than rows.
 fn ring(linear: &dyn Linearized, columns: usize, shape: &Shape) -> Result<Ring, ModelError> {
-    let slots = shape.settings.accumulated_batches.max(1);
+    let slots = shape.settings.ring.max(1);
     let slot_rows = shape.batch * columns;
     let kept = rows(linear, slots, slot_rows)?;
     Ok(Ring::new(RingOrder::new(slots), kept, shape.rows))

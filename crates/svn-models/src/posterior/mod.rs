@@ -20,8 +20,8 @@ mod settings;
 mod target;
 
 pub use batches::Batches;
-pub use noise::NoiseEstimate;
-pub use saved::SavedPosterior;
+pub(crate) use noise::NoiseEstimate;
+pub(crate) use saved::SavedPosterior;
 pub use settings::{
     CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings, PosteriorSettings,
 };

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// Running estimate of a noise variance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct NoiseEstimate {
+pub(crate) struct NoiseEstimate {
     decay: f64,
     mean: f64,
     weight: f64,
@@ -19,7 +19,7 @@ pub struct NoiseEstimate {
 
 impl NoiseEstimate {
     /// Memory of `batches` batches.
-    pub fn with_memory(batches: f64) -> Self {
+    pub(crate) fn with_memory(batches: f64) -> Self {
         Self {
             decay: (-1.0 / batches.max(1e-3)).exp(),
             mean: 0.0,
@@ -28,7 +28,7 @@ impl NoiseEstimate {
     }
 
     /// Take in the mean squared residual of a batch and give the new variance. A value that is not finite is left out.
-    pub fn update(&mut self, mean_squared_residual: f64) -> Option<f64> {
+    pub(crate) fn update(&mut self, mean_squared_residual: f64) -> Option<f64> {
         if mean_squared_residual.is_finite() {
             self.mean = self.decay * self.mean + (1.0 - self.decay) * mean_squared_residual;
             self.weight = self.decay * self.weight + (1.0 - self.decay);

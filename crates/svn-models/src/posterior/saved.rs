@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// State of a [`Posterior`](super::Posterior) between two batches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SavedPosterior {
+pub(crate) struct SavedPosterior {
     /// Batches drawn.
     pub(super) batches: u64,
     pub(super) likelihood: Likelihood,

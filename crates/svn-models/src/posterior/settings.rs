@@ -91,7 +91,7 @@ impl TryFrom<String> for CurvatureRoot {
 /// | `part` | `whole-network` | of which parameters | [`CurvaturePart`] |
 /// | `root` | `exact` | exact or drawn Fisher information | [`CurvatureRoot`] |
 /// | `rows` | all | rows of a batch that the curvature is taken from, drawn like the batch; the score has all of them | ≥ 1 |
-/// | `accumulated_batches` | 6 | memory `L`: batches in the ring, or `1/(1 − β)` of the moving average | ≥ 1 |
+/// | `ring` | 6 | memory `L`: batches in the ring, or `1/(1 − β)` of the moving average | ≥ 1 |
 /// | `every` | 1 | only each so many-th batch is added | ≥ 1 |
 /// | `refresh` | 10 | steps between decompositions of Kronecker factors, fewer in the first steps | ≥ 1 |
 ///
@@ -111,7 +111,7 @@ pub struct CurvatureSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<usize>,
     /// Memory `L` in batches.
-    pub accumulated_batches: usize,
+    pub ring: usize,
     /// Only each so many-th batch adds to the curvature; score and noise follow all.
     pub every: usize,
     /// For `Kfac` and `Ekfac`: factors are decomposed anew at steps 0, 1, 2, 4, 8, … and then at each multiple of this. The other
@@ -126,7 +126,7 @@ impl Default for CurvatureSettings {
             part: CurvaturePart::WholeNetwork,
             root: CurvatureRoot::Exact,
             rows: None,
-            accumulated_batches: 6,
+            ring: 6,
             every: 1,
             refresh: 10,
         }
@@ -145,7 +145,7 @@ impl CurvatureSettings {
         };
         for (name, value) in [
             ("curvature rows", self.rows.unwrap_or(1)),
-            ("accumulated batches", self.accumulated_batches),
+            ("accumulated batches", self.ring),
             ("curvature every", self.every),
             ("curvature refresh", self.refresh),
             ("samples of the curvature root", samples),
@@ -164,7 +164,7 @@ impl CurvatureSettings {
 
     /// `β = 1 − 1/L`: the weights `1, β, β², …` of a moving average then sum to `L` batches.
     pub(super) fn decay(&self) -> f64 {
-        1.0 - 1.0 / self.accumulated_batches.max(1) as f64
+        1.0 - 1.0 / self.ring.max(1) as f64
     }
 }
 

@@ -321,7 +321,7 @@ impl Posterior {
     ///
     /// # Errors
     /// [`ModelError::Curvature`] if libtorch fails.
-    pub fn save(&self) -> Result<SavedPosterior, ModelError> {
+    pub(crate) fn save(&self) -> Result<SavedPosterior, ModelError> {
         let curvature = self.accumulated.as_ref().map(Accumulated::save);
         Ok(SavedPosterior {
             batches: self.drawn,
@@ -337,7 +337,11 @@ impl Posterior {
     ///
     /// # Errors
     /// [`ModelError::Setting`] or [`ModelError::Curvature`] if the state is that of other settings.
-    pub fn restore(&mut self, saved: SavedPosterior, particles: usize) -> Result<(), ModelError> {
+    pub(crate) fn restore(
+        &mut self,
+        saved: SavedPosterior,
+        particles: usize,
+    ) -> Result<(), ModelError> {
         self.batches = Batches::new(self.rows(), self.settings.batch_size, self.settings.seed);
         self.batches.skip(saved.batches);
         (self.batch, self.drawn) = (None, saved.batches);

@@ -1,5 +1,7 @@
 //! From resolved settings to those of a fit.
 
+use std::time::Duration;
+
 use svn_curvature::Activation;
 use svn_stein::{
     Damping, DensityEstimator, FirstOrder, KernelSettings, Method as Particles, Metric, Newton,
@@ -7,7 +9,7 @@ use svn_stein::{
 };
 
 use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
-use crate::fit::{FitSettings, Task};
+use crate::fit::{FitSettings, LikelihoodKind};
 use crate::network::{NetworkSettings, last_layer};
 use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use crate::{Device, ModelError};
@@ -37,12 +39,15 @@ impl Resolved {
         self.settings_of(Method::Svn, device, seed)
     }
 
-    /// What is predicted, and by which likelihood.
-    pub fn task(&self) -> Task {
+    /// Which likelihood.
+    pub fn likelihood(&self) -> LikelihoodKind {
         match (self.problem.classes, self.recipe.binary) {
-            (None, _) => Task::Regression(self.recipe.noise.unwrap_or(Noise::Heteroscedastic)),
-            (Some(_), Some(Binary::Bernoulli)) => Task::Binary,
-            (Some(classes), _) => Task::Classes(classes),
+            (None, _) => match self.recipe.noise {
+                Some(Noise::Homoscedastic) => LikelihoodKind::Gaussian,
+                _ => LikelihoodKind::Heteroscedastic,
+            },
+            (Some(_), Some(Binary::Bernoulli)) => LikelihoodKind::Bernoulli,
+            (Some(classes), _) => LikelihoodKind::Softmax(classes),
         }
     }
 
@@ -73,10 +78,12 @@ impl Resolved {
                 step: FirstOrder::adam(1.0),
             },
             network: self.network()?,
-            task: self.task(),
+            likelihood: self.likelihood(),
             prior_precision: needed("prior_precision", recipe.prior_precision)?,
             particles: needed("particles", recipe.particles)?,
             epochs: needed("epochs", recipe.epochs)?,
+            patience: recipe.patience,
+            time_limit: recipe.time_limit.map(Duration::from_secs_f64),
             batch_size: needed("batch_size", recipe.batch_size)?,
             curvature: self.curvature(),
             precision: None,
@@ -103,7 +110,7 @@ impl Resolved {
             },
             root: recipe.root.unwrap_or(CurvatureRoot::Exact),
             rows: recipe.curvature_rows,
-            accumulated_batches: recipe.ring.unwrap_or(1),
+            ring: recipe.ring.unwrap_or(1),
             ..CurvatureSettings::default()
         }
     }
@@ -151,7 +158,7 @@ impl Resolved {
                 newton: newton()?,
                 coordinates: last_layer(
                     &fit.network
-                        .build(self.problem.features, fit.likelihood()?.outputs())?,
+                        .build(self.problem.features, fit.build_likelihood()?.outputs())?,
                 ),
                 rest: first_order()?,
             },

@@ -6,13 +6,14 @@
 //!   resolve   defaults of method × problem                    defaults.rs
 //! Resolved    everything that the method uses
 //!   fit_settings, last_layer_settings                         build.rs
-//! FitSettings what `fit` takes
+//!   fit                                                       fit.rs
 //! ```
 //!
 //! A new setting is a line in the list of `settings.rs`, its default, and its use in `build.rs`.
 
 mod build;
 mod defaults;
+mod fit;
 mod method;
 mod names;
 mod settings;

@@ -5,7 +5,15 @@ use serde::{Deserialize, Serialize};
 use crate::network::Layers;
 
 /// Noise of a Gaussian likelihood.
-pub use crate::fit::NoiseModel as Noise;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Noise {
+    /// One noise level, learned.
+    Homoscedastic,
+    /// Mean and log variance are outputs of the network.
+    Heteroscedastic,
+}
 
 /// Which network is trained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

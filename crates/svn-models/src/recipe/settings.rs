@@ -54,6 +54,10 @@ const NON_NEGATIVE: Range<f64> = Range {
     expected: "a finite number, 0 or more",
     fits: |&value| value.is_finite() && value >= 0.0,
 };
+const SECONDS: Range<f64> = Range {
+    expected: "seconds, 0 or more",
+    fits: |&value| (0.0..1e9).contains(&value),
+};
 const SHARE: Range<f64> = Range {
     expected: "above 0 and at most 1",
     fits: |&value| value > 0.0 && value <= 1.0,
@@ -123,6 +127,8 @@ settings! {
     epochs: usize, "N", COUNT;
     /// Epochs without a better validation NLL after which training stops; 0 never
     patience: usize, "N", WHOLE;
+    /// Seconds after which no further epoch begins
+    time_limit: f64, "SECONDS", SECONDS;
     /// Step size of first-order steps (Adam); of svn and ssvn, that of Newton steps unless newton-lr is given
     lr: f64, "RATE", POSITIVE;
     /// Step size of Newton steps

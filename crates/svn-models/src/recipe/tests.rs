@@ -95,6 +95,7 @@ fn there_and_back() {
     for (name, text) in [
         ("epochs", "7"),
         ("patience", "0"),
+        ("time_limit", "2.5"),
         ("lr", "1e-3"),
         ("newton_lr", "0.3"),
         ("batch-size", "16"),
@@ -283,7 +284,7 @@ fn a_fit_has_the_settings_of_its_recipe() {
     // 50 epochs of 19 batches; 0.1 nats for each of 300 rows.
     assert_eq!(newton.rate, stein::Rate::cosine(1.0, 950));
     assert_eq!(newton.trust_region, Some(30.0));
-    assert_eq!(settings.curvature.accumulated_batches, 6);
+    assert_eq!(settings.curvature.ring, 6);
     settings.validate(300).unwrap();
     for method in Method::ALL {
         let settings = of(method, &TABLE, Recipe::default());

@@ -57,11 +57,6 @@ impl TargetScaler {
         y.mapv(|y| (y - self.mean) / self.scale)
     }
 
-    /// Means in original units, `m + s z`.
-    pub fn inverse_means<D: Dimension>(&self, means: Array<f64, D>) -> Array<f64, D> {
-        means.mapv_into(|z| self.mean + self.scale * z)
-    }
-
     /// Variances in original units, `s² v`.
     pub fn inverse_variances<D: Dimension>(&self, variances: Array<f64, D>) -> Array<f64, D> {
         variances.mapv_into(|v| self.scale * self.scale * v)
@@ -79,7 +74,7 @@ mod tests {
         let y = array![3.0, -1.0, 10.0, 0.5];
         let scaler = TargetScaler::fit(y.view()).unwrap();
         let z = scaler.transform(y.view());
-        let back = scaler.inverse_means(z.clone());
+        let back = z.mapv(|z| scaler.mean + scaler.scale * z);
         assert!(back.iter().zip(&y).all(|(a, b)| (a - b).abs() < 1e-14));
         assert_eq!(
             scaler.inverse_variances(array![1.0]),

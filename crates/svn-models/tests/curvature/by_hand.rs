@@ -78,10 +78,10 @@ pub(crate) fn posterior_settings(
     }
 }
 
-pub(crate) fn settings(family: CurvatureFamily, accumulated_batches: usize) -> CurvatureSettings {
+pub(crate) fn settings(family: CurvatureFamily, ring: usize) -> CurvatureSettings {
     CurvatureSettings {
         family,
-        accumulated_batches,
+        ring,
         refresh: 1,
         ..CurvatureSettings::default()
     }

@@ -34,7 +34,7 @@ const RING_ROWS: usize = 384;
 pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
     let classes = dataset.task == Task::Classification;
     let sizes: &[usize] = match (Size::of(dataset.train_rows), method.is_newton()) {
-        (Size::Small, _) => &[8, 16, 32, 64, 128],
+        (Size::Few | Size::Small, _) => &[8, 16, 32, 64, 128],
         (Size::Medium, _) | (Size::Large, false) => &[32, 64, 128, 256, 384],
         (Size::Large, true) => &[128, 256, 384],
     };
@@ -69,7 +69,7 @@ pub fn axes(method: Method, dataset: &DatasetSummary) -> Vec<Axis> {
         }));
         // Damping is on the scale of the sum over the data.
         let scale = match Size::of(dataset.train_rows) {
-            Size::Small | Size::Medium => 1.0,
+            Size::Few | Size::Small | Size::Medium => 1.0,
             Size::Large => 10.0,
         };
         axes.push(axis(&[3.0, 10.0, 30.0, 100.0, 300.0], |s, v| {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use rand::Rng;
-use svn_models::fit::{Ending, EpochReport, Fit, fit};
+use svn_models::fit::{Ending, Epoch, EpochReport, Fit, Start};
 use svn_models::recipe::{Problem, Resolved};
-use svn_models::stein::KernelWarning;
+use svn_models::stein::{Flow, KernelWarning};
 use svn_models::{Device, Rows};
 
 use crate::experiment::{
@@ -24,7 +24,7 @@ use crate::libraries;
 /// None now; the type is the command's.
 pub fn runner(jobs: usize) -> Result<Box<dyn FoldRunner>, RunError> {
     let _ = jobs;
-    libraries::set_threads(1);
+    svn_models::set_library_threads(1);
     Ok(Box::new(NetworkRunner))
 }
 
@@ -93,17 +93,20 @@ fn train(job: &FoldJob, progress: &dyn Fn(EpochProgress)) -> Result<Fit, RunErro
         recipe: job.settings.clone(),
     };
     let seed = job.stream("training").next_u64();
-    let settings = resolved.fit_settings(Device::Cpu, seed).map_err(failed)?;
     let (train, validation) = (rows(&job.train)?, rows(&job.validation)?);
     let shift = original_units(job);
-    let mut report = |epoch: &EpochReport| {
+    let mut watch = |epoch: &Epoch<'_>| {
         progress(EpochProgress {
-            epoch: epoch.epoch,
-            epochs: settings.epochs,
-            validation_nll: epoch.validation_nll.map(|nll| nll + shift),
+            epoch: epoch.report().epoch,
+            epochs: epoch.epochs(),
+            validation_nll: epoch.report().validation_nll.map(|nll| nll + shift),
         });
+        Ok(Flow::Continue)
     };
-    fit(&settings, &train, &validation, &mut report).map_err(failed)
+    let rows = (&train, &validation);
+    resolved
+        .fit(Device::Cpu, seed, rows, Start::Seed, &mut watch)
+        .map_err(failed)
 }
 
 fn rows(part: &Part) -> Result<Rows, RunError> {

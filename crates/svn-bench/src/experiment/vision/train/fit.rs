@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use rand::Rng;
-use svn_models::fit::{
-    Checkpoint, EpochReport, Fit, FitSettings, Patience, fit_from, fit_last_layer,
-};
-use svn_models::recipe::{LastLayerMode, Resolved};
+use svn_models::fit::{Checkpoint, Epoch, Fit, FitSettings, Start};
+use svn_models::recipe::Resolved;
 use svn_models::stein::Flow;
 use svn_models::{Device, ModelError, Rows};
 
@@ -28,18 +26,32 @@ pub(super) struct Training<'a> {
 }
 
 impl Training<'_> {
-    /// Patience that runs out is [`Ending::Observer`].
+    /// Each epoch is kept before the next one begins.
     pub(super) fn fit(&self) -> Result<Fit, RunError> {
-        let recipe = &self.run.configuration.settings;
-        let pretrained = recipe.ll_mode == Some(LastLayerMode::Pretrained);
         let (resolved, seed) = (self.resolved(), self.seed());
         let settings = resolved.fit_settings(self.device, seed).map_err(failed)?;
-        let stages = if pretrained { 2 } else { 1 };
-        let fit = self.network(&settings, stages * settings.epochs)?;
-        match pretrained {
-            true => self.last_layer(fit, settings.epochs),
-            false => Ok(fit),
+        if let Some(folder) = self.checkpoint.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
         }
+        let mut watch = |epoch: &Epoch<'_>| {
+            if let Some(checkpoint) = epoch.checkpoint()? {
+                checkpoint.write(self.checkpoint)?;
+            }
+            (self.progress)(EpochProgress {
+                epoch: epoch.report().epoch,
+                epochs: epoch.epochs(),
+                validation_nll: epoch.report().validation_nll,
+            });
+            Ok(Flow::Continue)
+        };
+        let start = match self.start(&settings) {
+            Some(checkpoint) => Start::Checkpoint(Box::new(checkpoint)),
+            None => Start::Seed,
+        };
+        let rows = (self.train, self.validation);
+        resolved
+            .fit(self.device, seed, rows, start, &mut watch)
+            .map_err(failed)
     }
 
     fn resolved(&self) -> Resolved {
@@ -56,27 +68,6 @@ impl Training<'_> {
         let fold = run.fold.to_string();
         let words = ["vision", "training", &run.configuration.dataset, &fold];
         stream(run.seed, &words).next_u64()
-    }
-
-    /// All layers; each epoch is kept before the next one begins.
-    fn network(&self, settings: &FitSettings, epochs: usize) -> Result<Fit, RunError> {
-        let start = self.start(settings);
-        let mut patience = Patience::new(self.run.configuration.settings.patience);
-        for epoch in start.iter().flat_map(Checkpoint::history) {
-            patience.is_over(epoch);
-        }
-        if let Some(folder) = self.checkpoint.parent() {
-            std::fs::create_dir_all(folder).map_err(failed)?;
-        }
-        fit_from(settings, self.train, self.validation, start, &mut |epoch| {
-            epoch.checkpoint()?.write(self.checkpoint)?;
-            self.tell(epoch.report(), 0, epochs);
-            Ok(match patience.is_over(epoch.report()) {
-                true => Flow::Stop,
-                false => Flow::Continue,
-            })
-        })
-        .map_err(failed)
     }
 
     /// The state of an earlier call; one that cannot be used is told and done without.
@@ -101,41 +92,14 @@ impl Training<'_> {
             }
         }
     }
-
-    /// Newton steps on the last layer of a trained network. The epochs of both parts count.
-    fn last_layer(&self, before: Fit, first: usize) -> Result<Fit, RunError> {
-        let resolved = self.resolved();
-        let settings = resolved.last_layer_settings(self.device, self.seed());
-        let settings = settings.map_err(failed)?;
-        let epochs = first + settings.epochs;
-        let mut report = |epoch: &EpochReport| self.tell(epoch, first, epochs);
-        let last = fit_last_layer(
-            &settings,
-            &before.ensemble,
-            self.train,
-            self.validation,
-            &mut report,
-        )
-        .map_err(failed)?;
-        Ok(before.then(last))
-    }
-
-    fn tell(&self, epoch: &EpochReport, before: usize, epochs: usize) {
-        (self.progress)(EpochProgress {
-            epoch: before + epoch.epoch,
-            epochs,
-            validation_nll: epoch.validation_nll,
-        });
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use ndarray::{Array1, Array2};
     use svn_models::curvature::Activation;
-    use svn_models::fit::{Ending, Task, fit};
+    use svn_models::fit::{Ending, LikelihoodKind, fit};
     use svn_models::network::NetworkSettings;
-    use svn_models::posterior::CurvatureSettings;
     use svn_models::stein::{FirstOrder, Method};
 
     use super::*;
@@ -143,29 +107,24 @@ mod tests {
 
     fn fit_of(epochs: usize, ending: Ending) -> Fit {
         let settings = FitSettings {
-            method: Method::Ensemble {
-                step: FirstOrder::adam(0.01),
-            },
-            network: NetworkSettings::Mlp {
-                hidden: vec![2],
-                activation: Activation::Tanh,
-            },
-            task: Task::Binary,
-            prior_precision: 1.0,
             particles: 1,
             epochs,
             batch_size: 4,
-            curvature: CurvatureSettings::default(),
-            precision: None,
-            noise_floor: None,
-            averaging: None,
-            backend: svn_models::BackendKind::Auto,
-            device: Device::Cpu,
             seed: 0,
+            ..FitSettings::new(
+                Method::Ensemble {
+                    step: FirstOrder::adam(0.01),
+                },
+                NetworkSettings::Mlp {
+                    hidden: vec![2],
+                    activation: Activation::Tanh,
+                },
+                LikelihoodKind::Bernoulli,
+            )
         };
         let x = Array2::from_shape_fn((8, 1), |(i, _)| i as f64);
         let rows = Rows::new(x, Array1::from_shape_fn(8, |i| (i % 2) as f64)).unwrap();
-        let fit = fit(&settings, &rows, &rows, &mut |_| {}).unwrap();
+        let fit = fit(&settings, &rows, &rows, Start::Seed, &mut ()).unwrap();
         Fit { ending, ..fit }
     }
 

@@ -52,7 +52,7 @@ pub fn prepare(device: Device) -> Result<(), RunError> {
     device
         .check()
         .map_err(|error| RunError::Unsupported(format!("--{error}")))?;
-    libraries::set_threads(1);
+    svn_models::set_library_threads(1);
     Ok(())
 }
 

@@ -1,0 +1,50 @@
+//! A fit as the recipe says, of one part or two.
+
+use super::{LastLayerMode, Resolved};
+use crate::fit::{Ending, Fit, Observer, Part, Start, Within, fit, fit_last_layer};
+use crate::{Device, ModelError, Rows};
+
+impl Resolved {
+    /// Train on the first of `rows`, choose on the second: all layers, and for pretrained LL-SVN the last layer alone after
+    /// that. Patience is that of each part, the time limit that of both.
+    ///
+    /// # Errors
+    /// As for [`fit`] and [`fit_last_layer`].
+    pub fn fit(
+        &self,
+        device: Device,
+        seed: u64,
+        (train, validation): (&Rows, &Rows),
+        start: Start<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Fit, ModelError> {
+        let settings = self.fit_settings(device, seed)?;
+        if self.recipe.ll_mode != Some(LastLayerMode::Pretrained) {
+            return fit(&settings, train, validation, start, observer);
+        }
+        let mut last = self.last_layer_settings(device, seed)?;
+        let part = Part {
+            after: last.epochs,
+            ..Part::default()
+        };
+        let mut watch = Within {
+            observer: &mut *observer,
+            part,
+        };
+        let before = fit(&settings, train, validation, start, &mut watch)?;
+        // Who ends a run ends all of it.
+        if let Ending::Observer | Ending::TimeLimit = before.ending {
+            return Ok(before);
+        }
+        let elapsed = before.epoch_times.iter().sum();
+        last.time_limit = last.time_limit.map(|limit| limit.saturating_sub(elapsed));
+        let part = Part {
+            before: before.history.len(),
+            elapsed,
+            ..Part::default()
+        };
+        let mut watch = Within { observer, part };
+        let last = fit_last_layer(&last, &before.ensemble, train, validation, &mut watch)?;
+        Ok(before.then(last))
+    }
+}
