@@ -21,7 +21,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate, Sampler, State,
 };
-use svn_models::{Backend, BackendKind, Device, Likelihood, Members, Precision, Rows};
+use svn_models::{Backend, Likelihood, Members, Precision, Rows};
 
 const PARTICLES: usize = 5;
 const BATCH: usize = 128;

@@ -12,7 +12,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Curved, Damping, KernelSettings, Method, Metric, Newton, Rate, Sampler,
 };
-use svn_models::{BackendKind, Device, Likelihood, Members, Rows};
+use svn_models::{Device, Likelihood, Members, Rows};
 
 const CLASSES: usize = 3;
 

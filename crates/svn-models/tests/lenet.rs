@@ -14,7 +14,7 @@ use svn_models::posterior::{
 use svn_models::stein::{
     Coupling, Curved, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Rate,
 };
-use svn_models::{Backend, BackendKind, Likelihood, Members, Precision, Rows};
+use svn_models::{Backend, Likelihood, Members, Precision, Rows};
 
 const SIDE: usize = 28;
 
