@@ -192,10 +192,12 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
     let size = Size::of(problem.rows);
     // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
     // `docs/experiments/front-door.md`.
-    let some = size == Size::Small && problem.classes.is_none() && method != Method::LlSvn;
+    let some = size == Size::Small
+        && problem.classes.is_none()
+        && matches!(method, Method::Svn | Method::Ssvn);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
-        (true, Size::Small) if some => (32, 30.0, 0.03, 6),
+        (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
         (true, Size::Medium) => (256, 100.0, 0.03, 1),
         (true, Size::Large) => (384, 500.0, 0.03, 1),
@@ -214,8 +216,7 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
         batch_size,
         // What suited the validation rows of yacht, autompg and energy best, of 1, 3 and 10 (of 1, 2 and 3 for SVN).
         prior_precision: match method {
-            Method::Svn | Method::Ssvn if some => 1.0,
-            _ if some => 0.3,
+            _ if some => 1.0,
             Method::Ensemble => 1.0,
             Method::Wgd | Method::Svgd => 3.0,
             Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
