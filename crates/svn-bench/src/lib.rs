@@ -9,6 +9,7 @@
 pub mod cli;
 pub mod data;
 pub mod doctor;
+pub mod engine;
 pub mod experiment;
 mod libraries;
 pub mod metrics;

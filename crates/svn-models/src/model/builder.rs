@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Ensemble;
 use crate::Device;
 use crate::curvature::Layer;
-use crate::fit::Observer;
+use crate::fit::{Checkpoint, Observer};
 use crate::network::Layers;
 use crate::recipe::{Method, NetworkKind, Recipe};
 
@@ -20,6 +20,8 @@ pub struct Builder<'o> {
     pub(super) feature_names: Option<Vec<String>>,
     pub(super) validation_share: f64,
     pub(super) groups: Option<Vec<usize>>,
+    pub(super) scaled: bool,
+    pub(super) checkpoint: Option<Box<Checkpoint>>,
     pub(super) observer: Option<&'o mut dyn Observer>,
     /// Whose weights and scaling training goes on with.
     pub(super) goes_on: Option<Ensemble>,
@@ -49,6 +51,8 @@ impl Default for Builder<'_> {
             feature_names: None,
             validation_share: 0.2,
             groups: None,
+            scaled: true,
+            checkpoint: None,
             observer: None,
             goes_on: None,
         }
@@ -94,6 +98,27 @@ impl<'o> Builder<'o> {
             input_shape: input_shape.to_vec(),
             layers,
         });
+        self
+    }
+
+    /// The network by its kind: a perceptron, LeNet, or layers.
+    #[must_use]
+    pub fn network(mut self, network: NetworkKind) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Take the features as they are, such as pixels from 0 to 1, instead of standardising them.
+    #[must_use]
+    pub fn unscaled(mut self) -> Self {
+        self.scaled = false;
+        self
+    }
+
+    /// Go on after the last epoch of a run that was interrupted; rows and settings have to be those of then.
+    #[must_use]
+    pub fn checkpoint(mut self, checkpoint: Checkpoint) -> Self {
+        self.checkpoint = Some(Box::new(checkpoint));
         self
     }
 

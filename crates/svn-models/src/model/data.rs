@@ -57,6 +57,19 @@ pub(super) fn check_groups(groups: &[usize], rows: usize) -> Result<(), ModelErr
     Ok(())
 }
 
+/// Whole numbers below the number of classes.
+pub(super) fn check_indices(y: ArrayView1<'_, f64>, classes: usize) -> Result<(), ModelError> {
+    let fits = |value: f64| value >= 0.0 && value < classes as f64 && value.fract() == 0.0;
+    match y.iter().enumerate().find(|&(_, &value)| !fits(value)) {
+        Some((row, &value)) => Err(ModelError::Cell {
+            what: "class index".into(),
+            row,
+            value,
+        }),
+        None => Ok(()),
+    }
+}
+
 /// At least two classes.
 pub(super) fn check_classes(labels: &LabelEncoding) -> Result<(), ModelError> {
     match labels.classes() {

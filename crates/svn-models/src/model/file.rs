@@ -250,6 +250,8 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
             best_epoch: description.best_epoch,
             epochs: description.epochs,
             history: Vec::new(),
+            step_times: Vec::new(),
+            epoch_times: Vec::new(),
             ending: crate::fit::Ending::Completed,
         },
     })

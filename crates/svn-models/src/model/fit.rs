@@ -89,6 +89,28 @@ impl Builder<'_> {
         self.fit_parts((x, y.view()), (vx, vy.view()), labels)
     }
 
+    /// [`fit_with`](Self::fit_with) of classes by their index among `labels`, so that a class may be in few of the rows or none.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`, `y`: `n`; of validation `m × p` and `m`.
+    ///
+    /// # Errors
+    /// As for [`fit_with`](Self::fit_with); [`ModelError::Cell`] for what is no index of a label.
+    pub fn fit_classes(
+        self,
+        (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        labels: &LabelEncoding,
+    ) -> Result<Ensemble, ModelError> {
+        data::check_rows(x, y.len())?;
+        data::check_features(vx)?;
+        data::check_classes(labels)?;
+        for y in [y, vy] {
+            data::check_indices(y, labels.len())?;
+        }
+        self.fit_parts((x, y), (vx, vy), Some(labels.clone()))
+    }
+
     /// Go on from a trained ensemble, with its network, scaling and labels, on other rows.
     pub(super) fn go_on(
         mut self,
@@ -154,6 +176,13 @@ impl Builder<'_> {
         )
     }
 
+    fn feature_scaler(&self, x: ArrayView2<'_, f64>) -> Result<FeatureScaler, ModelError> {
+        Ok(match self.scaled {
+            true => FeatureScaler::fit(x)?,
+            false => FeatureScaler::identity(x.ncols()),
+        })
+    }
+
     fn fit_parts(
         self,
         (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
@@ -169,8 +198,8 @@ impl Builder<'_> {
         let (features, scaler) = match (self.goes_on.as_ref(), &labels) {
             (Some(before), None) => (before.features.clone(), before.scaler()),
             (Some(before), Some(_)) => (before.features.clone(), TargetScaler::IDENTITY),
-            (None, Some(_)) => (FeatureScaler::fit(x)?, TargetScaler::IDENTITY),
-            (None, None) => (FeatureScaler::fit(x)?, TargetScaler::fit(y)?),
+            (None, Some(_)) => (self.feature_scaler(x)?, TargetScaler::IDENTITY),
+            (None, None) => (self.feature_scaler(x)?, TargetScaler::fit(y)?),
         };
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
         let validation = Rows::new(features.transform(vx)?, scaler.transform(vy))?;
@@ -191,10 +220,11 @@ impl Builder<'_> {
                 ..Part::default()
             },
         };
-        let start = self
-            .goes_on
-            .as_ref()
-            .map_or(Start::Seed, |before| Start::Members(&before.members));
+        let start = match (self.checkpoint, &self.goes_on) {
+            (Some(checkpoint), _) => Start::Checkpoint(checkpoint),
+            (None, Some(before)) => Start::Members(&before.members),
+            (None, None) => Start::Seed,
+        };
         let rows = (&train, &validation);
         let mut fit = resolved.fit(self.device, self.seed, rows, start, &mut watch)?;
         let (members, recipe) = (fit.ensemble, &resolved.recipe);
@@ -222,6 +252,8 @@ impl Builder<'_> {
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),
                 history: fit.history,
+                step_times: fit.step_times,
+                epoch_times: fit.epoch_times,
                 ending: fit.ending,
             },
             members,

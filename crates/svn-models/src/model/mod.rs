@@ -15,6 +15,8 @@ mod split;
 pub use builder::Builder;
 pub use file::ModelFileError;
 
+use std::time::Duration;
+
 use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +75,10 @@ pub struct Training {
     pub epochs: usize,
     /// Every epoch's report, scores in original units; not kept in files.
     pub history: Vec<EpochReport>,
+    /// Wall time of each step, validation left out; not kept in files.
+    pub step_times: Vec<Duration>,
+    /// Wall time of each epoch, validation included; not kept in files.
+    pub epoch_times: Vec<Duration>,
     /// Why it ended; of a model from a file, that it did.
     pub ending: Ending,
 }
@@ -165,6 +171,30 @@ impl Ensemble {
         let features = self.scaled(x)?;
         self.predictor
             .predict_classes(&self.members, features.view())
+    }
+
+    /// Laplace variances of the mean at the rows of `x`, of the members' mean in squared units of the target; none for an
+    /// ensemble whose predictive density has no Laplace approximation.
+    ///
+    /// # Shapes
+    /// `x`: `n × p`; variances `N × n`.
+    ///
+    /// # Errors
+    /// As for [`predict`](Self::predict).
+    pub fn laplace_variances(
+        &self,
+        x: ArrayView2<'_, f64>,
+    ) -> Result<Option<Array2<f64>>, ModelError> {
+        let features = self.scaled(x)?;
+        let variances = self
+            .predictor
+            .laplace_variances(&self.members, features.view())?;
+        Ok(variances.map(|variances| self.scaler().inverse_variances(variances)))
+    }
+
+    /// The predictive density, and what it has chosen on the validation rows.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
     }
 
     /// The most probable label at each row of `x`.

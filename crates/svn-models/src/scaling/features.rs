@@ -48,6 +48,14 @@ impl FeatureScaler {
         Ok(Self { means, scales })
     }
 
+    /// Of `features` that stay as they are.
+    pub fn identity(features: usize) -> Self {
+        Self {
+            means: vec![0.0; features],
+            scales: vec![Some(1.0); features],
+        }
+    }
+
     /// Number of features `d`.
     pub fn features(&self) -> usize {
         self.means.len()
