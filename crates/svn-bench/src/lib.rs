@@ -1,8 +1,7 @@
-//! From data files to benchmark reports: data sets, splits, metrics, records, reports, figures, and the
-//! experiments behind the `svn` command.
+//! From data files to benchmark reports: data sets, splits, metrics, the engine that runs studies, the studies behind the `svn`
+//! command, and their reports.
 //!
-//! Training is behind the boundary [`experiment::FoldRunner`] and in [`experiment::vision::train`]; everything else here
-//! knows no network.
+//! Who trains is known to [`engine`] alone, behind the boundary [`engine::Trainer`].
 
 #![deny(missing_docs)]
 
@@ -10,11 +9,10 @@ pub mod cli;
 pub mod data;
 pub mod doctor;
 pub mod engine;
-pub mod experiment;
 mod libraries;
 pub mod metrics;
 pub mod perf;
-pub mod plot;
-pub mod record;
 pub mod report;
 pub mod split;
+pub mod study;
+pub mod terminal;

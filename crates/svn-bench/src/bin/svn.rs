@@ -2,9 +2,8 @@
 
 use std::process::ExitCode;
 
-use svn_bench::cli;
-use svn_bench::experiment::uci::train;
+use svn_bench::{cli, engine};
 
 fn main() -> ExitCode {
-    ExitCode::from(cli::run(std::env::args_os(), &train::runner))
+    ExitCode::from(cli::run(std::env::args_os(), &engine::networks))
 }

@@ -2,20 +2,21 @@
 
 use crate::doctor::{self_check, speeds};
 use crate::libraries;
+use crate::terminal::{DONE, FAILED, print};
 
-use super::{DONE, FAILED, print};
+use super::Outcome;
 
 /// Print what is in use, its residuals, and its speed.
-pub(super) fn run() -> u8 {
-    print::out(format_args!("openblas   {}", libraries::blas()));
-    print::out(format_args!("libtorch   {}", libraries::torch()));
+pub(super) fn run() -> Outcome {
+    print::out(format_args!("openblas   {}", libraries::blas()))?;
+    print::out(format_args!("libtorch   {}", libraries::torch()))?;
     let checks = match self_check() {
         Ok(checks) => checks,
         Err(error) => {
             print::error(format_args!(
                 "error: the numeric self-check could not run: {error}"
             ));
-            return FAILED;
+            return Ok(FAILED);
         }
     };
     for check in &checks {
@@ -23,15 +24,15 @@ pub(super) fn run() -> u8 {
         print::out(format_args!(
             "{:<16} relative residual {:.1e}  {verdict}",
             check.name, check.residual
-        ));
+        ))?;
     }
-    print::out("speed, one thread, beside what the registers of this processor allow:");
+    print::out("speed, one thread, beside what the registers of this processor allow:")?;
     let speeds = speeds();
     for speed in &speeds {
         print::out(format_args!(
             "{:<28} {:>6.1} of {:>6.1} Gflop/s",
             speed.name, speed.found, speed.bound
-        ));
+        ))?;
     }
     for speed in speeds.iter().filter(|speed| speed.is_low()) {
         print::error(format_args!(
@@ -46,11 +47,11 @@ pub(super) fn run() -> u8 {
         .map(|check| check.name)
         .collect();
     if wrong.is_empty() {
-        return DONE;
+        return Ok(DONE);
     }
     print::error(format_args!(
         "error: {} is wrong on this processor; for OpenBLAS set OPENBLAS_CORETYPE=Haswell or install a newer one",
         wrong.join(" and ")
     ));
-    FAILED
+    Ok(FAILED)
 }

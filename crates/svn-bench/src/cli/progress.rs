@@ -1,21 +1,23 @@
 //! Progress of a benchmark: a bar for each running fold on a terminal, a line for each finished one elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::experiment::EpochProgress;
-use crate::experiment::tune::Trial;
-use crate::experiment::uci::{JobLabel, Observer};
-use crate::record::Record;
+use crate::engine::{Design, EpochProgress, JobLabel, Observer, Plan, Shown, Study, distinct};
 use crate::report::number;
+use crate::terminal::print;
 
 /// Prints to standard error.
 pub(super) struct Progress {
     bars: MultiProgress,
     total: ProgressBar,
     running: Mutex<BTreeMap<usize, ProgressBar>>,
+    /// When a line was last printed, where there are no bars.
+    last: Mutex<Instant>,
     /// Warnings about the data, which are in every record, but are said once.
     said: Mutex<BTreeSet<String>>,
     quiet: bool,
@@ -29,14 +31,13 @@ impl Progress {
         } else {
             bars.add(ProgressBar::new(0))
         };
-        total.set_style(style(
-            "{prefix} {bar:30} {pos}/{len} runs, {elapsed} gone, {eta} to go",
-        ));
+        total.set_style(style(ALL));
         total.set_prefix("all");
         Self {
             bars,
             total,
             running: Mutex::default(),
+            last: Mutex::new(Instant::now()),
             said: Mutex::default(),
             quiet,
         }
@@ -51,24 +52,41 @@ impl Progress {
 
     /// A line above the bars, or on standard error without them.
     fn line(&self, text: &str) {
+        *lock(&self.last) = Instant::now();
         if self.bars.is_hidden() || self.quiet {
-            super::print::error(format_args!("{text}"));
+            print::error(format_args!("{text}"));
         } else {
             // As in `clear`.
             let _ = self.bars.println(text);
         }
     }
 
-    /// A run is done that has no record of the UCI benchmark.
-    pub(super) fn done(&self, job: &JobLabel, text: &str, warnings: &[String]) {
-        self.end(job);
-        if !self.quiet {
-            self.line(&format!("{job}: {text}"));
+    /// What is to be done, in a line.
+    pub(super) fn head<S: Study>(&self, plan: &Plan<'_, S>, jobs: usize, folder: &Path) {
+        if self.quiet {
+            return;
         }
-        let said = lock(&self.said);
-        for warning in warnings.iter().filter(|text| !said.contains(*text)) {
-            self.line(&format!("warning: {job}: {warning}"));
-        }
+        let methods: Vec<String> = distinct(
+            &plan
+                .groups
+                .iter()
+                .map(|group| group.configuration.method.to_string())
+                .collect::<Vec<_>>(),
+        );
+        let designs = plan.groups.iter().map(|group| {
+            let design = &group.configuration.design;
+            let hash = design.data_sha256().get(..8).unwrap_or_default();
+            format!("{} ({hash})", design.dataset())
+        });
+        let designs = distinct(&designs.collect::<Vec<_>>());
+        self.line(&format!(
+            "bench-{}: {} by {}; {} runs, {jobs} at a time, to {}",
+            S::NAME,
+            designs.join(", "),
+            methods.join(", "),
+            plan.jobs(),
+            folder.display()
+        ));
     }
 
     fn end(&self, job: &JobLabel) {
@@ -89,7 +107,12 @@ fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-const FOLD: &str = "{prefix:32} {bar:30} {pos}/{len} epochs, {eta} to go{msg}";
+/// At most so long nothing is printed where there are no bars.
+const SILENCE: Duration = Duration::from_secs(30);
+
+/// Both fit 80 columns.
+const ALL: &str = "{prefix:30!} {bar:14} {pos}/{len} runs, {elapsed} gone, {eta} left";
+const FOLD: &str = "{prefix:30!} {bar:14} {pos}/{len}, {eta} left{msg}";
 
 impl Observer for Progress {
     fn warning(&self, text: &str) {
@@ -114,43 +137,45 @@ impl Observer for Progress {
     }
 
     fn progress(&self, job: &JobLabel, progress: EpochProgress) {
+        let nll = progress.validation_nll.map(number);
         if let Some(bar) = lock(&self.running).get(&job.index) {
             bar.set_length(progress.epochs as u64);
             bar.set_position(progress.epoch as u64);
-            if let Some(nll) = progress.validation_nll {
-                bar.set_message(format!(", validation NLL {}", number(nll)));
+            if let Some(nll) = &nll {
+                bar.set_message(format!(", NLL {nll}"));
             }
+        }
+        // Without bars, a sign of life.
+        if !self.quiet && self.bars.is_hidden() && lock(&self.last).elapsed() >= SILENCE {
+            let EpochProgress { epoch, epochs, .. } = progress;
+            let nll = nll.map_or_else(String::new, |nll| format!(", validation NLL {nll}"));
+            self.line(&format!("{job}: epoch {epoch}/{epochs}{nll}"));
         }
     }
 
-    fn finished(&self, job: &JobLabel, record: &Record) {
+    fn finished(&self, job: &JobLabel, shown: &Shown<'_>) {
         self.end(job);
         if !self.quiet {
-            let nll = record.metrics.get("nll").copied().flatten();
-            let nll = nll.map_or_else(|| "–".to_owned(), number);
-            let (best, seconds) = (record.best_epoch, record.timing.wall_s);
+            let metric = |key: &str| shown.metrics?.get(key).copied().flatten();
+            let value = metric("nll").or(shown.validation_nll);
+            let name = match shown.metrics {
+                Some(_) => "nll",
+                None => "validation NLL",
+            };
+            let accuracy = metric("accuracy");
+            let accuracy =
+                accuracy.map_or_else(String::new, |a| format!("accuracy {}, ", number(a)));
             self.line(&format!(
-                "{job}: nll {nll}, best epoch {best}/{}, {seconds:.1} s",
-                record.epochs
+                "{job}: {accuracy}{name} {}, best epoch {}/{}, {:.1} s",
+                value.map_or_else(|| "–".to_owned(), number),
+                shown.best_epoch,
+                shown.epochs,
+                shown.wall_s
             ));
         }
         let said = lock(&self.said);
-        for warning in record.warnings.iter().filter(|text| !said.contains(*text)) {
+        for warning in shown.warnings.iter().filter(|text| !said.contains(*text)) {
             self.line(&format!("warning: {job}: {warning}"));
-        }
-    }
-
-    fn tried(&self, job: &JobLabel, trial: &Trial) {
-        self.end(job);
-        if !self.quiet {
-            let nll = trial.validation_nll.map_or_else(
-                || trial.failure.clone().unwrap_or_else(|| "–".to_owned()),
-                number,
-            );
-            let (epochs, seconds) = (trial.epochs, trial.wall_s);
-            self.line(&format!(
-                "{job}: validation NLL {nll}, {epochs} epochs, {seconds:.1} s"
-            ));
         }
     }
 
@@ -166,6 +191,8 @@ mod tests {
 
     #[test]
     fn templates_parse() {
-        assert!(ProgressStyle::with_template(FOLD).is_ok());
+        for template in [ALL, FOLD] {
+            assert!(ProgressStyle::with_template(template).is_ok());
+        }
     }
 }

@@ -1,61 +1,30 @@
 //! Training options, one for each setting of a recipe: a new setting is an option without a line here.
 
-use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use svn_models::ModelError;
 use svn_models::recipe::{Recipe, Setting};
 
-/// What is given on the command line of an experiment.
-#[derive(Debug, Clone)]
+use super::bench::StudyArgs;
+
+/// What is given on the command line of a study.
+#[derive(Debug)]
 pub(super) struct Training<E> {
     pub recipe: Recipe,
-    experiment: PhantomData<E>,
+    study: PhantomData<E>,
 }
 
-/// Which settings an experiment leaves to others.
-pub(super) trait Experiment: Debug {
-    /// Heading of the options.
-    const HEADING: &'static str;
-    /// Settings without an option.
-    const HIDDEN: &'static [&'static str];
-}
+const HEADING: &str = "Training (left out: tuned, or the method's default)";
 
-/// Perceptrons on tables.
-#[derive(Debug, Clone)]
-pub(super) struct Uci;
-
-impl Experiment for Uci {
-    const HEADING: &'static str = "Training (left out: tuned, or the method's default)";
-    const HIDDEN: &'static [&'static str] = &[];
-}
-
-/// LeNet on images.
-#[derive(Debug, Clone)]
-pub(super) struct Vision;
-
-impl Experiment for Vision {
-    const HEADING: &'static str = "Training (left out: the method's default)";
-    const HIDDEN: &'static [&'static str] = &[
-        "backend",
-        "binary",
-        "curvature_rows",
-        "hidden",
-        "noise",
-        "noise_floor",
-        "predictive",
-    ];
-}
-
-impl<E: Experiment> Training<E> {
+impl<E: StudyArgs> Training<E> {
     fn settings() -> impl Iterator<Item = &'static Setting> {
         let shown = |setting: &&Setting| !E::HIDDEN.contains(&setting.name);
         Recipe::SETTINGS.iter().filter(shown)
     }
 }
 
-impl<E: Experiment> Args for Training<E> {
+impl<E: StudyArgs> Args for Training<E> {
     fn augment_args(command: Command) -> Command {
         Self::settings().fold(command, |command, setting| {
             let check = |text: &str| match Recipe::default().set(setting.name, text) {
@@ -66,7 +35,7 @@ impl<E: Experiment> Args for Training<E> {
             let arg = Arg::new(setting.name)
                 .long(setting.name.replace('_', "-"))
                 .help(setting.help.trim())
-                .help_heading(E::HEADING);
+                .help_heading(HEADING);
             command.arg(match setting.value {
                 "" => arg.action(ArgAction::SetTrue),
                 name => arg.value_name(name).value_parser(check),
@@ -79,7 +48,7 @@ impl<E: Experiment> Args for Training<E> {
     }
 }
 
-impl<E: Experiment> FromArgMatches for Training<E> {
+impl<E: StudyArgs> FromArgMatches for Training<E> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut recipe = Recipe::default();
         for setting in Self::settings() {
@@ -95,7 +64,7 @@ impl<E: Experiment> FromArgMatches for Training<E> {
         }
         Ok(Self {
             recipe,
-            experiment: PhantomData,
+            study: PhantomData,
         })
     }
 

@@ -1,18 +1,29 @@
 //! Values of options: from text to counts, or to the sentence that says what was expected.
 
+/// From 1 to what no machine has.
 pub(super) fn positive_count(text: &str) -> Result<usize, String> {
-    at_least(1, text)
+    within(1, 1_000_000_000, text)
 }
 
-pub(super) fn folds(text: &str) -> Result<usize, String> {
-    at_least(2, text)
+/// From 1 to `MOST`.
+pub(super) fn count<const MOST: usize>(text: &str) -> Result<usize, String> {
+    within(1, MOST, text)
 }
 
-fn at_least(least: usize, text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&count| count >= least)
-        .ok_or_else(|| format!("expected a whole number, at least {least}"))
+/// From 2.
+pub(super) fn count_from_2(text: &str) -> Result<usize, String> {
+    within(2, 1_000_000, text)
+}
+
+fn within(least: usize, most: usize, text: &str) -> Result<usize, String> {
+    let number: Option<u128> = text.parse().ok();
+    match number.map(usize::try_from) {
+        Some(Ok(count)) if (least..=most).contains(&count) => Ok(count),
+        Some(_) if number.is_some_and(|number| number > most as u128) => {
+            Err(format!("expected a whole number, at most {most}"))
+        }
+        _ => Err(format!("expected a whole number, at least {least}")),
+    }
 }
 
 #[cfg(test)]
@@ -22,12 +33,16 @@ mod tests {
     #[test]
     fn bounds_are_where_they_are_said_to_be() {
         assert_eq!(positive_count("1"), Ok(1));
-        assert_eq!(folds("2"), Ok(2));
+        assert_eq!(count_from_2("2"), Ok(2));
         for text in ["0", "-1", "1.5", "x", ""] {
             let expected = Err("expected a whole number, at least 1".to_owned());
             assert_eq!(positive_count(text), expected, "{text}");
         }
         let expected = Err("expected a whole number, at least 2".to_owned());
-        assert_eq!(folds("1"), expected);
+        assert_eq!(count_from_2("1"), expected);
+        let expected = Err("expected a whole number, at most 1024".to_owned());
+        for text in ["1025", "18446744073709551615", "99999999999999999999"] {
+            assert_eq!(count::<1024>(text), expected, "{text}");
+        }
     }
 }

@@ -2,13 +2,37 @@
 //!
 //! ```text
 //! Study      what is fitted and measured                                  study.rs
-//! Plan       designs × methods, settings resolved and checked             plan.rs
-//! run        each run on a thread, from its checkpoint, to its record     run.rs, train.rs, store.rs
+//! Plan       designs × methods, settings resolved and checked             plan.rs, tuned.rs
+//! run        each run on a thread, from its checkpoint, to its record     run.rs, train.rs, measure.rs, record.rs, store.rs
 //! tune       settings by successive halving on validation rows            tune/
 //! ```
 
+mod error;
+mod measure;
+mod observer;
+mod plan;
+mod pool;
 mod record;
+mod run;
+mod store;
+mod store_error;
 mod study;
+mod train;
+pub mod tune;
+mod tuned;
 
+pub(crate) use error::out_of_range;
+pub use error::{EngineError, OptionError, RunError};
+pub use measure::Predicted;
+pub use observer::{EpochProgress, JobLabel, Observer, Shown, Silent};
+pub(crate) use plan::distinct;
+pub use plan::{Asked, Group, Plan};
+pub(crate) use record::quantile;
 pub use record::{Configuration, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
-pub use study::{Design, Extra, RunId};
+pub use run::{Failure, Finished, RecordOf, Work, run};
+pub(crate) use store::write_atomically;
+pub use store::{Entry, Store};
+pub use store_error::StoreError;
+pub use study::{Design, Extra, Fold, Of, Part, RunId, Study};
+pub use train::{Context, Model, Trained, Trainer, networks};
+pub use tuned::{TunedError, TunedSettings, TunedSource};

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use svn_models::recipe::{Method, Recipe};
 
-use super::{Design, Extra, RunId};
+use super::{Design, Entry, Extra, RunId};
 
 /// Version of the format of records, trials and summaries.
 pub const SCHEMA: u32 = 3;
@@ -198,6 +199,42 @@ impl<D: Design, X: Extra> Record<D, X> {
         finite
             .filter_map(|point| Some((point.epoch, point.validation_nll?)))
             .min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+}
+
+impl<D: Design, X: Extra> Entry for Record<D, X> {
+    const FILE: &'static str = "records.jsonl";
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+
+    fn study(&self) -> &str {
+        &self.study
+    }
+
+    fn order(&self) -> (&str, Method) {
+        (self.design.dataset(), self.method)
+    }
+
+    fn config(&self) -> &str {
+        &self.config
+    }
+
+    fn run(&self) -> RunId {
+        Self::run(self)
+    }
+
+    fn folds(&self) -> usize {
+        self.design.folds()
+    }
+
+    fn upgrade(line: &mut Value) {
+        D::upgrade(line);
+    }
+
+    fn rehash(&mut self) {
+        self.config = self.configuration().hash();
     }
 }
 

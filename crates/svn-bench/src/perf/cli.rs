@@ -17,8 +17,8 @@ use super::result::CaseResult;
 use super::rig::Counter;
 use super::shape::Shape;
 use super::table;
-use crate::cli::{BAD_INPUT, DONE, FAILED, print, render, usage};
-use crate::record::write_atomically;
+use crate::engine::write_atomically;
+use crate::terminal::{BAD_INPUT, DONE, FAILED, print, render, usage};
 
 /// Times, allocations and operation counts of one step of each method, on synthetic rows
 ///
@@ -111,11 +111,12 @@ fn suite(arguments: &Arguments, counter: Counter) -> Result<(), PerfError> {
         cases: results,
         peers,
     };
-    print::out(render(&table::cases(&outcome.cases, &outcome.peers)));
-    print::out(render(&table::figures(&outcome.figures)));
+    let out = |text: String| print::out(text).map_err(PerfError::Output);
+    out(render(&table::cases(&outcome.cases, &outcome.peers)))?;
+    out(render(&table::figures(&outcome.figures)))?;
     if let Some(path) = &arguments.json {
         write(path, &outcome)?;
-        print::out(path.display());
+        out(path.display().to_string())?;
     }
     match quick {
         true => limits::check(LIMITS, &outcome.cases),

@@ -32,6 +32,9 @@ pub(super) enum PerfError {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: Source },
+    /// Standard output takes no more.
+    #[error("cannot write to standard output: {0}")]
+    Output(std::io::Error),
 }
 
 impl PerfError {

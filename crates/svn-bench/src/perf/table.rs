@@ -1,6 +1,6 @@
 //! Tables on the terminal.
 
-use crate::report::Grid;
+use crate::terminal::Grid;
 
 use super::figures::Figure;
 use super::peers::Peer;

@@ -1,0 +1,220 @@
+//! `svn bench-STUDY`: plan, run or tune, report, print. One body for every study.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use svn_models::Device;
+use svn_models::recipe::Method;
+
+use super::progress::Progress;
+use super::training::Training;
+use super::tune::{self, Tuning};
+use super::value::count;
+use super::{Outcome, TrainerFactory};
+use crate::data::SearchPath;
+use crate::engine::{self, Asked, EngineError, Plan, Store, Study, Trainer, TunedSource, Work};
+use crate::report::{self, Detail, Page};
+use crate::terminal::{DONE, FAILED, print, render};
+
+/// What a study adds to the command line.
+pub(super) trait StudyArgs: Args + Debug {
+    /// The study, and its part of the report.
+    type Study: Study
+        + Page<Design = <Self::Study as Study>::Design, Extra = <Self::Study as Study>::Extra>;
+    /// Settings without an option.
+    const HIDDEN: &'static [&'static str];
+    /// What is run where no method is named.
+    const METHODS: &'static [Method];
+    /// Settings that were chosen for its data sets.
+    const TUNED: &'static [(&'static str, &'static str)];
+
+    /// Load the data.
+    fn study(&self, common: &Common, asked: &Asked) -> Result<Self::Study, EngineError>;
+}
+
+/// The whole command line of a study.
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Exit codes: 0 done, 2 bad arguments or input, 1 anything else (a run that failed)."
+)]
+pub(super) struct Bench<A: StudyArgs> {
+    #[command(flatten)]
+    pub study: A,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    #[command(flatten)]
+    pub training: Training<A>,
+
+    #[command(flatten)]
+    pub tuning: Tuning,
+}
+
+/// Options of every study.
+#[derive(Debug, Args)]
+pub(super) struct Common {
+    /// Method: ensemble, wgd, svgd, svn, ll-svn or ssvn, comma separated or repeated [default: those of the paper]
+    #[arg(long = "method", value_name = "NAME", value_delimiter = ',')]
+    pub methods: Vec<Method>,
+
+    /// The first seed of splits and training
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+
+    /// Number of seeds, each with its own splits and starting weights
+    #[arg(long, value_name = "K", default_value = "1", value_parser = count::<10_000>)]
+    pub seeds: usize,
+
+    /// Where networks are evaluated: auto, cpu, cuda or cuda:i
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    pub device: Device,
+
+    /// Worker threads, one run each [default: number of cores, 1 with CUDA]
+    #[arg(long, value_name = "N", value_parser = count::<1024>)]
+    pub jobs: Option<usize>,
+
+    /// Folder for records, summary, report and figures; a rerun resumes [default: results/bench-STUDY]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Folder that is searched first for the data
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// Settings instead of those built in: a file of one TOML table a method, or a folder of DATASET.toml
+    #[arg(long, value_name = "PATH", conflicts_with = "untuned")]
+    pub settings: Option<PathBuf>,
+
+    /// No tuned settings: the methods' defaults
+    #[arg(long)]
+    pub untuned: bool,
+
+    /// Keep the model of each run that is done now, in OUT/models
+    #[arg(long)]
+    pub save_models: bool,
+
+    /// No progress, only warnings and the table
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl Common {
+    /// Seeds that are run.
+    pub(super) fn seeds(&self) -> Vec<u64> {
+        let seeds = 0..self.seeds as u64;
+        seeds.map(|index| self.seed.wrapping_add(index)).collect()
+    }
+
+    /// Where data are looked for.
+    ///
+    /// # Errors
+    /// [`EngineError::Arguments`] for a `--data` that is no folder.
+    pub(super) fn search_path(&self) -> Result<SearchPath, EngineError> {
+        match &self.data {
+            Some(folder) if !folder.is_dir() => Err(EngineError::Arguments(format!(
+                "--data {}: no such folder",
+                folder.display()
+            ))),
+            data => Ok(SearchPath::standard(data.as_deref())),
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(|| match self.device {
+            Device::Cpu => cores(),
+            Device::Cuda(_) => 1,
+        })
+    }
+
+    fn out<S: Study>(&self) -> PathBuf {
+        let default = || Path::new("results").join(format!("bench-{}", S::NAME));
+        self.out.clone().unwrap_or_else(default)
+    }
+}
+
+impl<A: StudyArgs> Bench<A> {
+    fn asked(&self) -> Asked {
+        let common = &self.common;
+        Asked {
+            methods: match common.methods.as_slice() {
+                [] => A::METHODS.to_vec(),
+                methods => methods.to_vec(),
+            },
+            settings: self.training.recipe.clone(),
+            tuned: match &common.settings {
+                _ if self.tuning.tune => TunedSource::Untuned,
+                Some(path) => TunedSource::Path(path.clone()),
+                None if common.untuned => TunedSource::Untuned,
+                None => TunedSource::BuiltIn(A::TUNED),
+            },
+            jobs: common.jobs(),
+        }
+    }
+}
+
+pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_>) -> Outcome {
+    let (common, asked) = (&arguments.common, arguments.asked());
+    let trainer = trainer(common.device).map_err(EngineError::from)?;
+    let study = arguments.study.study(common, &asked)?;
+    let plan = Plan::new(&study, &asked)?;
+    let progress = Progress::new(common.quiet);
+    let folder = common.out::<A::Study>();
+    progress.head(&plan, asked.jobs, &folder);
+    let work = Work {
+        trainer: trainer.as_ref(),
+        jobs: asked.jobs,
+        folder: &folder,
+        save_models: common.save_models,
+        observer: &progress,
+    };
+    if arguments.tuning.tune {
+        return tune::run(&arguments.tuning, &plan, &asked, &work, &progress);
+    }
+    bench(&plan, &work, &progress)
+}
+
+fn bench<S>(plan: &Plan<'_, S>, work: &Work<'_>, progress: &Progress) -> Outcome
+where
+    S: Study + Page<Design = <S as Study>::Design, Extra = <S as Study>::Extra>,
+{
+    let mut store = Store::open(work.folder, S::NAME).map_err(EngineError::from)?;
+    let finished = engine::run(plan, &mut store, work)?;
+    progress.clear();
+
+    let summary = report::write::<S>(work.folder, store.entries(), environment(work.trainer))?;
+    let ours = |config: &str| plan.groups.iter().any(|group| group.config == config);
+    let mut rows = summary.results.into_iter();
+    let rows: Vec<_> = rows.by_ref().filter(|row| ours(&row.config)).collect();
+    for grid in report::results::<S>(&rows, Detail::Brief) {
+        print::out(render(&grid))?;
+    }
+    print::out(work.folder.join("report.md").display())?;
+    if finished.failures.is_empty() {
+        return Ok(DONE);
+    }
+    // Each was told when it failed.
+    let (failed, planned) = (finished.failures.len(), plan.jobs());
+    let again = "a rerun tries them again";
+    print::error(format_args!(
+        "error: {failed} of {planned} runs failed; {again}"
+    ));
+    Ok(FAILED)
+}
+
+/// What a reader of the report wants to know of the machine. No time of day: reruns give the same file.
+fn environment(trainer: &dyn Trainer) -> BTreeMap<String, String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut environment = BTreeMap::from([
+        ("svn".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
+        ("os".to_owned(), std::env::consts::OS.to_owned()),
+        ("arch".to_owned(), std::env::consts::ARCH.to_owned()),
+        ("cores".to_owned(), cores.to_string()),
+    ]);
+    environment.extend(trainer.environment());
+    environment
+}

@@ -1,0 +1,64 @@
+//! What `svn bench-uci` has of its own.
+
+use clap::Args;
+use svn_models::recipe::Method;
+
+use super::bench::{Common, StudyArgs};
+use super::value::count_from_2;
+use crate::data::Manifest;
+use crate::engine::{Asked, EngineError};
+use crate::study::uci::{ProtocolName, TUNED, Uci, UciOptions};
+
+#[derive(Debug, Args)]
+pub(super) struct Tables {
+    /// Data set; may be repeated
+    #[arg(
+        long = "dataset",
+        value_name = "NAME",
+        value_delimiter = ',',
+        required_unless_present = "all"
+    )]
+    pub datasets: Vec<String>,
+
+    /// All data sets but those with a leak
+    #[arg(long, conflicts_with = "datasets")]
+    pub all: bool,
+
+    /// Splits: paper (cross-validation, 64/16/20 %) or standard (random 90/10 %)
+    #[arg(long, value_name = "NAME", default_value = "paper", value_parser = protocol)]
+    pub protocol: ProtocolName,
+
+    /// Folds or random splits [default: 5 (paper), 20 or for large sets 5 (standard)]
+    #[arg(long, value_name = "K", value_parser = count_from_2)]
+    pub folds: Option<usize>,
+}
+
+fn protocol(text: &str) -> Result<ProtocolName, String> {
+    match text {
+        "paper" => Ok(ProtocolName::Paper),
+        "standard" => Ok(ProtocolName::Standard),
+        _ => Err("expected paper or standard".to_owned()),
+    }
+}
+
+impl StudyArgs for Tables {
+    type Study = Uci;
+    const HIDDEN: &'static [&'static str] = &[];
+    const METHODS: &'static [Method] = &Method::STANDARD;
+    const TUNED: &'static [(&'static str, &'static str)] = TUNED;
+
+    fn study(&self, common: &Common, _: &Asked) -> Result<Uci, EngineError> {
+        let manifest = Manifest::embedded()?;
+        let sound = manifest.entries().iter().filter(|entry| !entry.leaky);
+        let options = UciOptions {
+            datasets: match self.all {
+                true => sound.map(|entry| entry.name.clone()).collect(),
+                false => self.datasets.clone(),
+            },
+            protocol: self.protocol,
+            folds: self.folds,
+            seeds: common.seeds(),
+        };
+        Uci::load(&options, &manifest, &common.search_path()?)
+    }
+}

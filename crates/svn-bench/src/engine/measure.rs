@@ -1,0 +1,44 @@
+//! Metrics of a model on the test part of a fold, in original units, by its predictive density.
+
+use svn_models::{ClassPrediction, Prediction};
+
+use super::{Fold, Model, RunError};
+use crate::metrics::{Metrics, classification_metrics, regression_metrics};
+
+/// Predictions of the test part.
+#[derive(Debug, Clone)]
+pub enum Predicted {
+    /// Of numbers.
+    Numbers(Prediction),
+    /// Of classes.
+    Classes(ClassPrediction),
+}
+
+/// The common metrics, and what the model has chosen on validation rows beside them.
+pub(super) fn measure(model: &dyn Model, fold: &Fold) -> Result<(Metrics, Predicted), RunError> {
+    let test = &fold.test;
+    let x = test.x.view();
+    let (metrics, predicted) = match fold.labels {
+        Some(_) => {
+            let prediction = model.predict_classes(x).map_err(RunError::failed)?;
+            let metrics = classification_metrics(&prediction, &test.classes());
+            (metrics, Predicted::Classes(prediction))
+        }
+        None => {
+            let prediction = model.predict(x).map_err(RunError::failed)?;
+            // Of a density that has them they are known already.
+            let laplace = match prediction.laplace_variances() {
+                Some(variances) => Some(variances.to_owned()),
+                None => model.laplace_variances(x).map_err(RunError::failed)?,
+            };
+            let laplace = laplace.as_ref().map(|variances| variances.view());
+            let metrics = regression_metrics(&prediction, laplace, test.y.view());
+            (metrics, Predicted::Numbers(prediction))
+        }
+    };
+    let mut metrics = metrics.map_err(RunError::failed)?;
+    for (key, value) in model.chosen() {
+        metrics.values.insert(key.to_owned(), Some(value));
+    }
+    Ok((metrics, predicted))
+}

@@ -1,0 +1,368 @@
+//! The file behind records and trials: one process at a time, append with fsync, repair, rewrite in canonical order.
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use svn_models::recipe::Method;
+
+use super::{RunId, SCHEMA, StoreError};
+
+/// A line of a [`Store`]: what came of one run of one configuration.
+pub trait Entry: Serialize + DeserializeOwned {
+    /// Name of the file.
+    const FILE: &'static str;
+
+    /// Version of the format.
+    fn schema(&self) -> u32;
+
+    /// Name of the study.
+    fn study(&self) -> &str;
+
+    /// Data set and method, by which lines are ordered.
+    fn order(&self) -> (&str, Method);
+
+    /// Hash of the configuration.
+    fn config(&self) -> &str;
+
+    /// Which run of it.
+    fn run(&self) -> RunId;
+
+    /// Folds that its splits have.
+    fn folds(&self) -> usize;
+
+    /// Bring a line of an older schema to what it would be now, but for schema and hash.
+    fn upgrade(line: &mut Value);
+
+    /// Compute the hash anew, after an upgrade.
+    fn rehash(&mut self);
+}
+
+/// Lines of a file, in memory and on disk. While it is open no other process can open the folder.
+#[derive(Debug)]
+pub struct Store<E> {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    entries: Vec<E>,
+    /// Lines that count for nothing, kept as they are.
+    aside: Vec<E>,
+    done: BTreeSet<(String, RunId)>,
+    warnings: Vec<String>,
+    /// Released by the system when the process ends, however it does.
+    _lock: File,
+}
+
+#[derive(Deserialize)]
+struct SchemaOnly {
+    schema: u64,
+}
+
+/// Name of the file that is locked.
+const LOCK: &str = ".lock";
+
+impl<E: Entry> Store<E> {
+    /// Open or create the file of a study in a folder, which is created too. A last line that was cut off by a crash is
+    /// removed from the file: its run is done again.
+    ///
+    /// # Errors
+    /// [`StoreError`]: another process works in the folder, a line inside the file is no record of the study, a newer
+    /// schema, what the operating system says.
+    pub fn open(folder: &Path, study: &str) -> Result<Self, StoreError> {
+        let io = |path: &Path| {
+            let path = path.to_owned();
+            move |source| StoreError::Io { path, source }
+        };
+        if folder.exists() && !folder.is_dir() {
+            let folder = folder.to_owned();
+            return Err(StoreError::NoFolder { path: folder });
+        }
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
+        let mut warnings = Vec::new();
+        let lock = lock(folder, &mut warnings)?;
+        let path = folder.join(E::FILE);
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io(&path)(error)),
+        };
+        let (lines, good) = parse::<E>(&path, study, &bytes)?;
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(&path);
+        let mut store = Self {
+            file: file.map_err(io(&path))?,
+            path,
+            length: good as u64,
+            entries: Vec::new(),
+            aside: Vec::new(),
+            done: BTreeSet::new(),
+            warnings,
+            _lock: lock,
+        };
+        store.sort_out(lines);
+        if good < bytes.len() {
+            let what = "the last line was cut off by a crash; its run is done again";
+            store.warnings.push(format!("{}: {what}", E::FILE));
+            store.file.set_len(store.length).map_err(io(&store.path))?;
+        } else if bytes.last().is_some_and(|&last| last != b'\n') {
+            store.write(b"\n")?;
+        }
+        Ok(store)
+    }
+
+    /// Each run once, and only folds that there are.
+    fn sort_out(&mut self, lines: Vec<E>) {
+        let (mut twice, mut impossible) = (0, 0);
+        for entry in lines {
+            if entry.run().fold >= entry.folds() {
+                impossible += 1;
+                self.aside.push(entry);
+            } else if self.done.insert(key(&entry)) {
+                self.entries.push(entry);
+            } else {
+                twice += 1;
+            }
+        }
+        let file = E::FILE;
+        if twice > 0 {
+            let text =
+                format!("{file}: {twice} runs are in it more than once; the first of each counts");
+            self.warnings.push(text);
+        }
+        if impossible > 0 {
+            let text = format!(
+                "{file}: {impossible} lines are of folds that their splits do not have; they count for nothing"
+            );
+            self.warnings.push(text);
+        }
+    }
+
+    /// What was odd about the file, in sentences.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// Whether a run of a configuration is done.
+    pub fn contains(&self, config: &str, run: RunId) -> bool {
+        self.done.contains(&(config.to_owned(), run))
+    }
+
+    /// All entries, in the order they were read and appended.
+    pub fn entries(&self) -> &[E] {
+        &self.entries
+    }
+
+    /// Append one line and wait until it is on disk. A run that is there already is not written again. What could be
+    /// written in part only is cut off again, so that the file stays whole.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn append(&mut self, entry: E) -> Result<(), StoreError> {
+        if self.done.contains(&key(&entry)) {
+            return Ok(());
+        }
+        let line = line(&self.path, &entry)?;
+        self.write(line.as_bytes())?;
+        self.done.insert(key(&entry));
+        self.entries.push(entry);
+        Ok(())
+    }
+
+    /// Rewrite the file in canonical order (data set, method, configuration, run), so that its bytes do not depend on
+    /// the order in which runs finished. Atomic: a crash leaves the old file.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn finish(&mut self) -> Result<(), StoreError> {
+        let order = |a: &E, b: &E| {
+            let key = |entry: &E| (entry.config().to_owned(), entry.run());
+            a.order().cmp(&b.order()).then_with(|| key(a).cmp(&key(b)))
+        };
+        self.entries.sort_by(order);
+        let lines = self.entries.iter().chain(&self.aside);
+        let text = lines
+            .map(|entry| line(&self.path, entry))
+            .collect::<Result<String, _>>()?;
+        write_atomically(&self.path, text.as_bytes())?;
+        let file = OpenOptions::new().append(true).open(&self.path);
+        self.file = file.map_err(|source| self.io(source))?;
+        self.length = text.len() as u64;
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        let written = self.file.write_all(bytes);
+        match written.and_then(|()| self.file.sync_data()) {
+            Ok(()) => {
+                self.length += bytes.len() as u64;
+                Ok(())
+            }
+            Err(source) => {
+                // A line in pieces would spoil the file for the next call.
+                let _ = self.file.set_len(self.length);
+                Err(self.io(source))
+            }
+        }
+    }
+
+    fn io(&self, source: std::io::Error) -> StoreError {
+        StoreError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// The lock of a folder. Where the file system has none, that is told.
+fn lock(folder: &Path, warnings: &mut Vec<String>) -> Result<File, StoreError> {
+    let path = folder.join(LOCK);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(|source| StoreError::Io {
+            path: path.clone(),
+            source,
+        })?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(StoreError::InUse {
+                path: folder.to_owned(),
+            });
+        }
+        Err(TryLockError::Error(error)) => warnings.push(format!(
+            "{}: cannot be locked ({error}); let one process at a time work there",
+            folder.display()
+        )),
+    }
+    Ok(file)
+}
+
+fn key(entry: &impl Entry) -> (String, RunId) {
+    (entry.config().to_owned(), entry.run())
+}
+
+fn line(path: &Path, entry: &impl Entry) -> Result<String, StoreError> {
+    let text = serde_json::to_string(entry).map_err(|error| StoreError::Io {
+        path: path.to_owned(),
+        source: error.into(),
+    })?;
+    Ok(text + "\n")
+}
+
+/// Entries and the number of bytes that hold them; a last line without its end may be torn.
+fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, usize), StoreError> {
+    let mut entries = Vec::new();
+    let mut good = 0;
+    for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        if !line.trim_ascii().is_empty() {
+            match read::<E>(line) {
+                Ok(entry) if entry.study() != study => {
+                    return Err(StoreError::OtherStudy {
+                        path: path.to_owned(),
+                        line: index + 1,
+                        found: entry.study().to_owned(),
+                        expected: study.to_owned(),
+                    });
+                }
+                Ok(entry) if entry.schema() != SCHEMA => {
+                    return Err(StoreError::Schema {
+                        path: path.to_owned(),
+                        line: index + 1,
+                        found: entry.schema().into(),
+                        expected: SCHEMA,
+                    });
+                }
+                Ok(entry) => entries.push(entry),
+                Err(_) if !line.ends_with(b"\n") => break,
+                Err(error) => return Err(bad_line(path, study, index + 1, line, &error)),
+            }
+        }
+        good += line.len();
+    }
+    Ok((entries, good))
+}
+
+/// An entry, of older schemas as well.
+fn read<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
+    match serde_json::from_slice::<SchemaOnly>(line) {
+        Ok(found) if found.schema < u64::from(SCHEMA) => {
+            let mut value = serde_json::from_slice(line)?;
+            E::upgrade(&mut value);
+            value["schema"] = SCHEMA.into();
+            let mut entry: E = serde_json::from_value(value)?;
+            entry.rehash();
+            Ok(entry)
+        }
+        _ => serde_json::from_slice(line),
+    }
+}
+
+fn bad_line(
+    path: &Path,
+    study: &str,
+    number: usize,
+    line: &[u8],
+    error: &serde_json::Error,
+) -> StoreError {
+    let path = path.to_owned();
+    let only = |name: &str| -> Option<Value> {
+        let value: Value = serde_json::from_slice(line).ok()?;
+        value.get(name).cloned()
+    };
+    match (only("schema"), only("study")) {
+        (Some(found), _)
+            if found
+                .as_u64()
+                .is_some_and(|found| found > u64::from(SCHEMA)) =>
+        {
+            StoreError::Schema {
+                path,
+                line: number,
+                found: found.as_u64().unwrap_or_default(),
+                expected: SCHEMA,
+            }
+        }
+        (_, Some(Value::String(found))) if found != study => StoreError::OtherStudy {
+            path,
+            line: number,
+            found,
+            expected: study.to_owned(),
+        },
+        _ => StoreError::Line {
+            path,
+            line: number,
+            study: study.to_owned(),
+            message: error.to_string(),
+        },
+    }
+}
+
+/// Write a file so that a crash leaves either the old one or the new one.
+///
+/// # Errors
+/// [`StoreError::Io`].
+pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let io = |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut partial = path.as_os_str().to_owned();
+    partial.push(".partial");
+    let partial = PathBuf::from(partial);
+    let mut file = File::create(&partial).map_err(io)?;
+    file.write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .map_err(io)?;
+    std::fs::rename(&partial, path).map_err(io)
+}
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

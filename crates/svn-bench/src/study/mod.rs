@@ -1,0 +1,4 @@
+//! The studies: what each of them fits and measures. Everything that they have in common is the engine's.
+
+pub mod uci;
+pub mod vision;

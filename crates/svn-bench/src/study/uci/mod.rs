@@ -1,0 +1,7 @@
+//! The UCI benchmark: perceptrons on tables.
+
+mod design;
+mod sets;
+
+pub use design::UciDesign;
+pub use sets::{ProtocolName, TUNED, Uci, UciOptions};
