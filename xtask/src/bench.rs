@@ -4,7 +4,7 @@ use crate::build::Build;
 use crate::failure::bad_input;
 use crate::fetch::{self, Images, Manifest, Sources, Wanted};
 use crate::paths::Place;
-use crate::process;
+use crate::{process, say};
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,13 +76,13 @@ pub(crate) fn run(
         let origin = set.obtain(&sources);
         let origin = origin.with_context(|| format!("data set {}", set.name()))?;
         if origin != fetch::Origin::Cache {
-            eprintln!("{}: {origin}", set.name());
+            say::error(format_args!("{}: {origin}", set.name()));
         }
     }
     for set in extra.into_iter().filter(|_| !asked.own_folder) {
         // The benchmark goes without, and says what it leaves out.
         if let Err(error) = set.obtain(&sources) {
-            eprintln!("warning: {}: {error:#}", set.name());
+            say::error(format_args!("warning: {}: {error:#}", set.name()));
         }
     }
     if !is_built(place) {
@@ -90,7 +90,9 @@ pub(crate) fn run(
             Build::Plain => "",
             Build::Native(_) => ", most of them for libtorch's C++ shim",
         };
-        eprintln!("building the benchmark: the first time takes minutes{what}");
+        say::error(format_args!(
+            "building the benchmark: the first time takes minutes{what}"
+        ));
     }
     let mut cargo = process::cargo(&place.root, asked.offline);
     // Paths among the arguments, such as --out, are relative to where the user stands.

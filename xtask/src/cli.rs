@@ -1,7 +1,9 @@
 //! The command line of `cargo xtask`.
 
+use crate::say;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Sets up native libraries and data, runs benchmarks and checks.
 #[derive(Parser)]
@@ -100,6 +102,17 @@ pub(crate) struct TestArgs {
     /// Options of `cargo test`, after `--`
     #[arg(value_name = "ARGS", last = true)]
     pub args: Vec<String>,
+}
+
+/// Shows what the parser has to say instead of a command: help, the version, or what is wrong with the arguments.
+pub(crate) fn show(answer: &clap::Error) -> ExitCode {
+    if answer.use_stderr() {
+        // Its text without colours: it repeats arguments.
+        say::error(answer.render().to_string().trim_end());
+        return ExitCode::from(2);
+    }
+    say::note(answer.print());
+    ExitCode::SUCCESS
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::fetch::{self, Manifest};
 use crate::paths::Place;
 use crate::process::{self, answer};
+use crate::say;
 use crate::setup::{self, Libtorch};
 use anyhow::Result;
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 /// `cargo xtask doctor`.
 pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let mut missing = Vec::new();
-    let line = |name: &str, value: &str| println!("{name:<14} {value}");
+    let line = |name: &str, value: &str| say::out(format_args!("{name:<14} {value}"));
     line(
         "rustc",
         &answer("rustc", &["--version"]).unwrap_or_else(|| "not found".into()),
@@ -68,7 +69,7 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
         line(name, &format!("{what}: run `cargo xtask setup`"));
     }
     if !missing.is_empty() {
-        println!("numeric check  left out: libraries are missing");
+        say::out("numeric check  left out: libraries are missing");
         return Ok(ExitCode::FAILURE);
     }
     numeric_check(place, offline)
@@ -91,7 +92,9 @@ fn numeric_check(place: &Place, offline: bool) -> Result<ExitCode> {
     native.apply(&mut cargo);
     let status = process::status(&mut cargo)?;
     if !status.success() {
-        println!("numeric check  failed: `svn doctor` ended with {status}");
+        say::out(format_args!(
+            "numeric check  failed: `svn doctor` ended with {status}"
+        ));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -5,7 +5,7 @@
 //! ```
 
 use crate::paths::Place;
-use crate::process;
+use crate::{process, say};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,10 +142,10 @@ pub(crate) fn run(place: &Place) -> Result<ExitCode> {
     if !faults.is_empty() {
         bail!("the crate graph is broken:\n  {}", faults.join("\n  "));
     }
-    println!(
+    say::out(format_args!(
         "graph: {} crates, every arrow points one way",
         metadata.workspace_members.len()
-    );
+    ));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,6 +2,9 @@
 //!
 //! Exit codes: 0 done, 2 bad arguments or bad input, 1 anything else.
 
+// Through `say` instead: these panic where the reader has left.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 mod archive;
 mod bench;
 mod build;
@@ -18,6 +21,7 @@ mod lint;
 mod paths;
 mod perf;
 mod process;
+mod say;
 mod setup;
 mod test;
 
@@ -25,14 +29,14 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match run(cli) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
+    let code = match cli::Cli::try_parse() {
+        Ok(cli) => run(cli).unwrap_or_else(|error| {
+            say::error(format_args!("error: {error:#}"));
             failure::exit_code(&error)
-        }
-    }
+        }),
+        Err(answer) => cli::show(&answer),
+    };
+    say::finish(code)
 }
 
 fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {

@@ -3,7 +3,7 @@
 use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
-use crate::process;
+use crate::{process, say};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -96,12 +96,12 @@ fn peers(folder: &Path, pythons: &[String]) -> Result<String> {
         let import = format!("import {}", modules.join(", "));
         let has = |python: &&String| process::answer(python, &["-c", &import]).is_some();
         let Some(python) = pythons.iter().find(has) else {
-            eprintln!(
+            say::error(format_args!(
                 "peers: {script} skipped: no {} with {}; \
                  `pip install -r xtask/peers/requirements.txt` and name it by --python",
                 pythons.join(", "),
                 modules.join(", ")
-            );
+            ));
             continue;
         };
         lines += &output_of(python, &folder.join(script))?;
@@ -116,7 +116,7 @@ fn output_of(python: &str, script: &PathBuf) -> Result<String> {
     for name in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"] {
         command.env(name, "1");
     }
-    eprintln!("+ {}", process::shown(&command));
+    say::error(format_args!("+ {}", process::shown(&command)));
     let output = command
         .output()
         .with_context(|| format!("cannot run {python}"))?;

@@ -1,6 +1,7 @@
 //! `datasets/manifest.toml`: what each converted file looks like and how it is made.
 
 use crate::failure::bad_input;
+use crate::say;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -106,7 +107,8 @@ impl Manifest {
         let found = self.sets.iter().find(|set| set.name == name);
         found.ok_or_else(|| {
             bad_input(format!(
-                "unknown data set `{name}`; known: {}",
+                "unknown data set `{}`; known: {}",
+                say::word(name),
                 self.names()
             ))
         })

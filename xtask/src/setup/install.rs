@@ -2,6 +2,7 @@
 
 use super::recipe::Recipe;
 use super::wheel;
+use crate::say;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ pub(super) fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
         None => Some(folder),
         Some(_) if !folder.exists() => None,
         Some(what) => {
-            eprintln!("{} is damaged ({what})", folder.display());
+            say::error(format_args!("{} is damaged ({what})", folder.display()));
             None
         }
     }
@@ -78,7 +79,10 @@ fn make(
 ) -> Result<()> {
     download(recipe, wheels)?;
     for wheel in &recipe.wheels {
-        eprintln!("verifying and extracting {}", wheel.requirement);
+        say::error(format_args!(
+            "verifying and extracting {}",
+            wheel.requirement
+        ));
         let file = wheel::verified(wheel, wheels)?;
         wheel::unpack(wheel, &file, staging)?;
         fs::remove_file(&file)?;
@@ -133,7 +137,7 @@ fn list(folder: &Path, prefix: &str, files: &mut BTreeMap<String, u64>) -> Resul
 fn lock(path: &Path) -> Result<File> {
     let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
     if file.try_lock().is_err() {
-        eprintln!("another set-up is running: waiting for it");
+        say::error("another set-up is running: waiting for it");
         file.lock()
             .with_context(|| format!("cannot lock {}", path.display()))?;
     }
