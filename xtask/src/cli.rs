@@ -1,13 +1,18 @@
 //! The command line of `cargo xtask`.
 
-use crate::say;
-use clap::{Args, Parser, Subcommand};
+use crate::{help, say};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Sets up native libraries and data, runs benchmarks and checks.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    version,
+    max_term_width = 100
+)]
 pub(crate) struct Cli {
     /// Forbid every set-up step and download; say what is missing instead
     #[arg(long, global = true)]
@@ -33,20 +38,24 @@ pub(crate) enum Command {
     FetchData(FetchArgs),
     /// Run the UCI benchmark: data first, then `svn bench-uci ARGS`
     ///
-    /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
-    /// options. Data sets named by `--dataset` or `--all` are fetched where needed. Built without libtorch and OpenBLAS,
-    /// unless `--backend torch` asks for them.
+    /// Everything after `bench-uci` goes to the benchmark; once that is built, `cargo xtask bench-uci -- --help` lists
+    /// all its options. Data sets named by `--dataset` or `--all` are fetched where needed. Built without libtorch and
+    /// OpenBLAS, unless `--backend torch` asks for them.
+    #[command(arg_required_else_help = true, after_help = help::UCI)]
     BenchUci(PassedOn),
     /// Run the image benchmark: libraries and data first, then `svn bench-vision ARGS`
     ///
-    /// Everything after `bench-vision` goes to the benchmark; `cargo xtask bench-vision -- --help` lists its options.
-    /// Image sets named by `--dataset` are fetched where needed, and those whose images are foreign to them.
+    /// Everything after `bench-vision` goes to the benchmark; once that is built, `cargo xtask bench-vision -- --help`
+    /// lists all its options. Image sets named by `--dataset` are fetched where needed, and those whose images are
+    /// foreign to them.
+    #[command(arg_required_else_help = true, after_help = help::VISION)]
     BenchVision(PassedOn),
     /// Measure time, allocations and operation counts of one step of each method
     ///
-    /// Everything after `perf` goes to the suite; `cargo xtask perf -- --help` lists its options. `--quick` is a smoke
-    /// test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with `--python PATH` (repeated)
-    /// instead of python3.
+    /// Everything after `perf` goes to the suite; once that is built, `cargo xtask perf -- --help` lists its options.
+    /// `--quick` is a smoke test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with
+    /// `--python PATH` (repeated) instead of python3.
+    #[command(after_help = help::PERF)]
     Perf(PassedOn),
     /// Run all tests of the workspace; ARGS go to `cargo test`
     Test(TestArgs),
@@ -115,10 +124,20 @@ pub(crate) fn show(answer: &clap::Error) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What `cargo xtask COMMAND --help` shows.
+pub(crate) fn help_of(command: &str) -> String {
+    let mut cli = Cli::command();
+    // Names the commands in full.
+    cli.build();
+    let found = cli.find_subcommand_mut(command);
+    found.map_or_else(String::new, |command| {
+        command.render_long_help().to_string()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

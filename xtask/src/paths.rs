@@ -41,6 +41,14 @@ impl Place {
         self.root.join(".native").join("libtorch")
     }
 
+    /// A program of the workspace as the dev profile builds it; not there before the first build.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| self.root.join("target"), Into::into);
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        target.join("debug").join(name)
+    }
+
     /// The manifest of the data sets.
     pub(crate) fn manifest(&self) -> PathBuf {
         self.root.join("datasets").join("manifest.toml")

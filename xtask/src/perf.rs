@@ -3,7 +3,7 @@
 use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
-use crate::{process, say};
+use crate::{help, process, say};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -30,6 +30,9 @@ struct Asked {
 ///
 /// A release build, except with `--quick`: that counts operations, and the dev profile is there already.
 pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    if help::asked(args) {
+        return Ok(help::show(place, "perf", "svn-perf", &["--help"]));
+    }
     let asked = Asked::parse(args)?;
     let offline = offline || asked.offline;
     let build = Build::native(place, offline)?;

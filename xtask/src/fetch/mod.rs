@@ -21,7 +21,7 @@ use crate::cli::FetchArgs;
 use crate::complete;
 use crate::failure::{BadInput, bad_input};
 use crate::paths::Place;
-use crate::say;
+use crate::{nearest, say};
 use anyhow::{Context, Result, bail};
 use manifest::Dataset;
 use std::fmt;
@@ -97,7 +97,7 @@ pub(crate) fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<Exit
     if sets.is_empty() {
         return Err(bad_input(format!(
             "name data sets, or --all; known: {}",
-            names(&manifest, &images)
+            names(&manifest, &images).join(", ")
         )));
     }
     require_for(&sets, &sources)?;
@@ -183,17 +183,14 @@ fn find<'a>(name: &str, manifest: &'a Manifest, images: &'a Images) -> Result<Wa
     if let Some(set) = manifest.datasets().find(|set| set.name == name) {
         return Ok(Wanted::Table(set));
     }
-    Err(bad_input(format!(
-        "unknown data set `{}`; known: {}",
-        say::word(name),
-        names(manifest, images)
-    )))
+    Err(nearest::unknown("data set", name, &names(manifest, images)))
 }
 
-/// All names, for messages.
-fn names(manifest: &Manifest, images: &Images) -> String {
-    let images = images.sets().map(|set| format!(", {}", set.name));
-    manifest.names() + &images.collect::<String>()
+/// All names.
+fn names<'a>(manifest: &'a Manifest, images: &'a Images) -> Vec<&'a str> {
+    let images = images.sets().map(|set| set.name.as_str());
+    let tables = manifest.datasets().map(|set| set.name.as_str());
+    tables.chain(images).collect()
 }
 
 /// Puts one data set into the data folder unless a good copy is there.
