@@ -192,6 +192,20 @@ fn bundled_sets_need_no_network_and_land_in_the_cache() {
 }
 
 #[test]
+fn a_cache_that_cannot_be_written_is_told_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("file/cache");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let said = predicate::str::contains(format!("cannot write {}", cache.display()))
+        .and(predicate::str::contains("set SVN_CACHE_DIR to a folder"));
+    xtask(&cache)
+        .args(["--offline", "fetch-data", "autompg"])
+        .assert()
+        .code(1)
+        .stderr(said);
+}
+
+#[test]
 fn offline_forbids_downloads() {
     let cache = tempfile::tempdir().unwrap();
     let said = predicate::str::contains("yacht: not in")

@@ -179,6 +179,7 @@ fn obtain_file(set: &ImageSet, file: &File, sources: &Sources<'_>) -> Result<Ori
             folder.display()
         );
     }
+    store::prepare(&target)?;
     let mut faults = Vec::new();
     for address in &set.urls {
         let url = format!("{address}{}.gz", file.name());

@@ -233,6 +233,7 @@ pub(crate) fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
             download::HINT
         );
     }
+    store::prepare(&target)?;
     say::error(format_args!("{}: downloading {}", set.name, set.raw.url));
     let raw = download::get(&set.raw.url, download::HINT)?;
     convert_and_store(set, &raw, &target)?;

@@ -2,6 +2,7 @@
 
 use super::recipe::Recipe;
 use super::wheel;
+use crate::paths::unwritable;
 use crate::say;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ pub(super) fn install(
     recipe: &Recipe,
     download: impl FnOnce(&Recipe, &Path) -> Result<()>,
 ) -> Result<PathBuf> {
-    fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    fs::create_dir_all(cache).map_err(|fault| unwritable(cache, &fault))?;
     let _lock = lock(&cache.join("setup.lock"))?;
     let folder = cache.join(&recipe.folder);
     if damage(&folder).is_none() {
@@ -48,7 +49,7 @@ pub(super) fn install(
     let fresh = |kind: &str| -> Result<PathBuf> {
         let path = cache.join(format!("{}.{kind}.partial", recipe.folder));
         remove(&path)?;
-        fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        fs::create_dir(&path).map_err(|fault| unwritable(&path, &fault))?;
         Ok(path)
     };
     let (wheels, staging) = (fresh("wheels")?, fresh("new")?);
@@ -135,7 +136,7 @@ fn list(folder: &Path, prefix: &str, files: &mut BTreeMap<String, u64>) -> Resul
 }
 
 fn lock(path: &Path) -> Result<File> {
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    let file = File::create(path).map_err(|fault| unwritable(path, &fault))?;
     if file.try_lock().is_err() {
         say::error("another set-up is running: waiting for it");
         file.lock()
@@ -261,6 +262,20 @@ mod tests {
             "{text}"
         );
         assert_eq!(names(cache.path()), ["setup.lock"]);
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_told_before_the_download() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        fs::write(&cache, "a file").unwrap();
+        let error = install(&cache, &recipe(), |_, _| bail!("downloaded")).unwrap_err();
+        let start = format!("cannot write {}: ", cache.display());
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&start) && text.contains("SVN_CACHE_DIR"),
+            "{text}"
+        );
     }
 
     #[test]
