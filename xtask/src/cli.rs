@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Test(TestArgs),
     /// Formatting, clippy and documentation, warnings denied
     Lint,
-    /// Check that the crates depend on each other one way only
+    /// Check that the crates, and the modules of svn-bench, depend on each other one way only
     Graph,
     /// lint, graph, perf --quick, test, test --plain and test --kernels Prescott
     Ci,
