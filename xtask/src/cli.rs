@@ -33,7 +33,7 @@ pub(crate) enum Command {
     ///
     /// Changes nothing but what `cargo build` changes. Exit code 1 if a required part is missing or
     /// a check fails.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Download data sets, verify them and convert them to the common CSV form; image sets stay IDX files
     FetchData(FetchArgs),
     /// Run the UCI benchmark: data first, then `svn bench-uci ARGS`
@@ -65,6 +65,13 @@ pub(crate) enum Command {
     Graph,
     /// lint, graph, perf --quick, test, test --plain and test --kernels Prescott
     Ci,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object instead of lines: ready, found, missing, numeric_check
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]

@@ -53,7 +53,7 @@ fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
     let offline = cli.offline;
     match cli.command {
         cli::Command::Setup => setup::run(place, offline),
-        cli::Command::Doctor => doctor::run(place, offline),
+        cli::Command::Doctor(args) => doctor::run(place, &args, offline),
         cli::Command::FetchData(args) => fetch::run(place, &args, offline),
         cli::Command::BenchUci(args) => {
             bench::run(place, bench::Benchmark::Uci, &args.args, offline)
