@@ -52,7 +52,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     written.map_err(|fault| unwritable(path, &fault))
 }
 
-/// An error where [`write`] would fail: to be asked before a download, not after it.
+/// An error where [`write()`] would fail: to be asked before a download, not after it.
 pub(super) fn prepare(path: &Path) -> Result<()> {
     let made = partial(path).map(drop);
     made.map_err(|fault| unwritable(path, &fault))

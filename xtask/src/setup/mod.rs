@@ -108,7 +108,7 @@ pub(crate) fn look(place: &Place) -> Result<PathBuf> {
         }
         Libtorch::Cached => match std::fs::canonicalize(place.libtorch_link()) {
             Ok(folder) => Ok(folder),
-            Err(_) => bail!("not set up: run `cargo xtask setup`"),
+            Err(_) => bail!("not set up"),
         },
     }
 }
