@@ -1,11 +1,18 @@
 //! The command line of `cargo xtask`.
 
-use clap::{Args, Parser, Subcommand};
+use crate::{help, say};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 /// Sets up native libraries and data, runs benchmarks and checks.
 #[derive(Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    version,
+    max_term_width = 100
+)]
 pub(crate) struct Cli {
     /// Forbid every set-up step and download; say what is missing instead
     #[arg(long, global = true)]
@@ -26,34 +33,45 @@ pub(crate) enum Command {
     ///
     /// Changes nothing but what `cargo build` changes. Exit code 1 if a required part is missing or
     /// a check fails.
-    Doctor,
+    Doctor(DoctorArgs),
     /// Download data sets, verify them and convert them to the common CSV form; image sets stay IDX files
     FetchData(FetchArgs),
     /// Run the UCI benchmark: data first, then `svn bench-uci ARGS`
     ///
-    /// Everything after `bench-uci` goes to the benchmark; `cargo xtask bench-uci -- --help` lists its
-    /// options. Data sets named by `--dataset` or `--all` are fetched where needed. Built without libtorch and OpenBLAS,
-    /// unless `--backend torch` asks for them.
+    /// Everything after `bench-uci` goes to the benchmark; once that is built, `cargo xtask bench-uci -- --help` lists
+    /// all its options. Data sets named by `--dataset` or `--all` are fetched where needed. Built without libtorch and
+    /// OpenBLAS, unless `--backend torch` asks for them.
+    #[command(arg_required_else_help = true, after_help = help::UCI)]
     BenchUci(PassedOn),
     /// Run the image benchmark: libraries and data first, then `svn bench-vision ARGS`
     ///
-    /// Everything after `bench-vision` goes to the benchmark; `cargo xtask bench-vision -- --help` lists its options.
-    /// Image sets named by `--dataset` are fetched where needed, and those whose images are foreign to them.
+    /// Everything after `bench-vision` goes to the benchmark; once that is built, `cargo xtask bench-vision -- --help`
+    /// lists all its options. Image sets named by `--dataset` are fetched where needed, and those whose images are
+    /// foreign to them.
+    #[command(arg_required_else_help = true, after_help = help::VISION)]
     BenchVision(PassedOn),
     /// Measure time, allocations and operation counts of one step of each method
     ///
-    /// Everything after `perf` goes to the suite; `cargo xtask perf -- --help` lists its options. `--quick` is a smoke
-    /// test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with `--python PATH` (repeated)
-    /// instead of python3.
+    /// Everything after `perf` goes to the suite; once that is built, `cargo xtask perf -- --help` lists its options.
+    /// `--quick` is a smoke test on the dev profile. `--peers` also runs the Python scripts in `xtask/peers`, with
+    /// `--python PATH` (repeated) instead of python3.
+    #[command(after_help = help::PERF)]
     Perf(PassedOn),
     /// Run all tests of the workspace; ARGS go to `cargo test`
     Test(TestArgs),
     /// Formatting, clippy and documentation, warnings denied
     Lint,
-    /// Check that the crates depend on each other one way only
+    /// Check that the crates, and the modules of svn-bench, depend on each other one way only
     Graph,
     /// lint, graph, perf --quick, test, test --plain and test --kernels Prescott
     Ci,
+}
+
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    /// One JSON object instead of lines: ready, found, missing, numeric_check
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -102,10 +120,31 @@ pub(crate) struct TestArgs {
     pub args: Vec<String>,
 }
 
+/// Shows what the parser has to say instead of a command: help, the version, or what is wrong with the arguments.
+pub(crate) fn show(answer: &clap::Error) -> ExitCode {
+    if answer.use_stderr() {
+        // Its text without colours: it repeats arguments.
+        say::error(answer.render().to_string().trim_end());
+        return ExitCode::from(2);
+    }
+    say::note(answer.print());
+    ExitCode::SUCCESS
+}
+
+/// What `cargo xtask COMMAND --help` shows.
+pub(crate) fn help_of(command: &str) -> String {
+    let mut cli = Cli::command();
+    // Names the commands in full.
+    cli.build();
+    let found = cli.find_subcommand_mut(command);
+    found.map_or_else(String::new, |command| {
+        command.render_long_help().to_string()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

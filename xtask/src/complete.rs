@@ -4,7 +4,7 @@
 //! with [`Needed`] before it has done anything, and is run again in the complete build.
 
 use crate::paths::Place;
-use crate::process;
+use crate::{process, say};
 use anyhow::{Context, Result};
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub(crate) fn require() -> Result<()> {
 
 /// This command line once more, in the complete build; its exit code.
 pub(crate) fn run_again(place: &Place) -> Result<ExitCode> {
-    eprintln!("building what downloads and unpacks: the first time takes a minute");
+    say::error("building what downloads and unpacks: the first time takes a minute");
     let mut cargo = process::cargo(&place.root, false);
     // Paths among the arguments are relative to where the user stands.
     cargo.current_dir(std::env::current_dir().context("the current folder is gone")?);

@@ -6,7 +6,7 @@ use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
 use crate::setup::{self, OpenBlas};
-use crate::{process, test};
+use crate::{process, say, test};
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::process::ExitCode;
@@ -28,7 +28,9 @@ pub(crate) fn run(
     let build = Build::native(place, offline)?;
     let blas = setup::probe_openblas(Some(kernels)).context("OpenBLAS does not link")?;
     if let Some(reason) = reason_to_leave_out(kernels, std::env::consts::ARCH, &blas)? {
-        println!("tests on {kernels} kernels are left out: {reason}");
+        say::out(format_args!(
+            "tests on {kernels} kernels are left out: {reason}"
+        ));
         return Ok(ExitCode::SUCCESS);
     }
     let mut cargo = test::cargo(place, &build, offline);

@@ -2,7 +2,7 @@
 
 use crate::build::Build;
 use crate::paths::Place;
-use crate::process;
+use crate::{process, say};
 use anyhow::Result;
 use std::process::ExitCode;
 
@@ -26,6 +26,6 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let mut package = process::cargo(&place.root, offline);
     package.args(["package", "--workspace", "--allow-dirty", "--no-verify"]);
     process::check(package.args(["--quiet", "--exclude", "svn-bench", "--exclude", "xtask"]))?;
-    println!("lint: formatting, clippy, documentation and packages are clean");
+    say::out("lint: formatting, clippy, documentation and packages are clean");
     Ok(ExitCode::SUCCESS)
 }

@@ -2,6 +2,9 @@
 //!
 //! Exit codes: 0 done, 2 bad arguments or bad input, 1 anything else.
 
+// Through `say` instead: these panic where the reader has left.
+#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
+
 mod archive;
 mod bench;
 mod build;
@@ -13,11 +16,14 @@ mod doctor;
 mod failure;
 mod fetch;
 mod graph;
+mod help;
 mod kernels;
 mod lint;
+mod nearest;
 mod paths;
 mod perf;
 mod process;
+mod say;
 mod setup;
 mod test;
 
@@ -25,14 +31,14 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let cli = cli::Cli::parse();
-    match run(cli) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("error: {error:#}");
+    let code = match cli::Cli::try_parse() {
+        Ok(cli) => run(cli).unwrap_or_else(|error| {
+            say::error(format_args!("error: {error:#}"));
             failure::exit_code(&error)
-        }
-    }
+        }),
+        Err(answer) => cli::show(&answer),
+    };
+    say::finish(code)
 }
 
 fn run(cli: cli::Cli) -> anyhow::Result<ExitCode> {
@@ -47,7 +53,7 @@ fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
     let offline = cli.offline;
     match cli.command {
         cli::Command::Setup => setup::run(place, offline),
-        cli::Command::Doctor => doctor::run(place, offline),
+        cli::Command::Doctor(args) => doctor::run(place, &args, offline),
         cli::Command::FetchData(args) => fetch::run(place, &args, offline),
         cli::Command::BenchUci(args) => {
             bench::run(place, bench::Benchmark::Uci, &args.args, offline)

@@ -1,7 +1,7 @@
 //! Where things are: the checkout, the cache shared by checkouts, the data folder.
 
 use crate::failure::bad_input;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -41,6 +41,14 @@ impl Place {
         self.root.join(".native").join("libtorch")
     }
 
+    /// A program of the workspace as the dev profile builds it; not there before the first build.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| self.root.join("target"), Into::into);
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+        target.join("debug").join(name)
+    }
+
     /// The manifest of the data sets.
     pub(crate) fn manifest(&self) -> PathBuf {
         self.root.join("datasets").join("manifest.toml")
@@ -70,6 +78,14 @@ fn cache_folder(variable: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> 
         bad_input("no home folder: set SVN_CACHE_DIR to a folder for libraries and data")
     })?;
     Ok(home.join(".cache").join("svn-ensembles"))
+}
+
+/// The error where something in the cache or the data folder cannot be written, with the way out.
+pub(crate) fn unwritable(path: &Path, fault: &std::io::Error) -> anyhow::Error {
+    anyhow!(
+        "cannot write {}: {fault}; set SVN_CACHE_DIR to a folder that takes libraries and data, or SVN_DATA_DIR for data alone",
+        path.display()
+    )
 }
 
 /// `path` beside itself with a suffix added to the whole file name.

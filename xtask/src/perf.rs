@@ -3,7 +3,7 @@
 use crate::build::Build;
 use crate::failure::bad_input;
 use crate::paths::Place;
-use crate::process;
+use crate::{help, process, say};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -30,6 +30,9 @@ struct Asked {
 ///
 /// A release build, except with `--quick`: that counts operations, and the dev profile is there already.
 pub(crate) fn run(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    if help::asked(args) {
+        return Ok(help::show(place, "perf", "svn-perf", &["--help"]));
+    }
     let asked = Asked::parse(args)?;
     let offline = offline || asked.offline;
     let build = Build::native(place, offline)?;
@@ -96,12 +99,12 @@ fn peers(folder: &Path, pythons: &[String]) -> Result<String> {
         let import = format!("import {}", modules.join(", "));
         let has = |python: &&String| process::answer(python, &["-c", &import]).is_some();
         let Some(python) = pythons.iter().find(has) else {
-            eprintln!(
+            say::error(format_args!(
                 "peers: {script} skipped: no {} with {}; \
                  `pip install -r xtask/peers/requirements.txt` and name it by --python",
                 pythons.join(", "),
                 modules.join(", ")
-            );
+            ));
             continue;
         };
         lines += &output_of(python, &folder.join(script))?;
@@ -116,7 +119,7 @@ fn output_of(python: &str, script: &PathBuf) -> Result<String> {
     for name in ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"] {
         command.env(name, "1");
     }
-    eprintln!("+ {}", process::shown(&command));
+    say::error(format_args!("+ {}", process::shown(&command)));
     let output = command
         .output()
         .with_context(|| format!("cannot run {python}"))?;

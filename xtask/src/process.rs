@@ -1,5 +1,6 @@
 //! Running other programs: cargo above all, with the environment it would have on its own.
 
+use crate::say;
 use anyhow::{Context, Result, bail};
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -50,14 +51,14 @@ pub(crate) fn shown(command: &Command) -> String {
     let mut text = program.to_string_lossy().into_owned();
     for argument in command.get_args() {
         text.push(' ');
-        text.push_str(&argument.to_string_lossy());
+        text.push_str(&say::word(argument.to_string_lossy()));
     }
     text
 }
 
 /// Prints the command, runs it with this program's input and output, and waits.
 pub(crate) fn status(command: &mut Command) -> Result<ExitStatus> {
-    eprintln!("+ {}", shown(command));
+    say::error(format_args!("+ {}", shown(command)));
     let name = shown(command);
     command
         .status()
@@ -117,6 +118,10 @@ mod tests {
         assert_eq!(
             shown(Command::new("/usr/bin/cargo").args(["test", "--workspace"])),
             "cargo test --workspace"
+        );
+        assert_eq!(
+            shown(Command::new("cargo").arg("a\nb\u{1b}")),
+            "cargo a\\nb\\u{1b}"
         );
     }
 }

@@ -27,6 +27,7 @@ fn every_command_has_help() {
         "fetch-data",
         "bench-uci",
         "bench-vision",
+        "perf",
         "test",
         "lint",
         "graph",
@@ -55,7 +56,7 @@ fn bad_arguments_end_with_2() {
 #[test]
 fn unknown_data_sets_are_answered_with_the_known_ones() {
     let cache = tempfile::tempdir().unwrap();
-    let known = "unknown data set `yatch`; known: yacht, energy, energy_y1y2, concrete, autompg, kin8nm, naval, power, \
+    let known = "unknown data set `yatch`: did you mean `yacht`? known: yacht, energy, energy_y1y2, concrete, autompg, kin8nm, naval, power, \
                  protein, wine, australian, breast, ionosphere, parkinsons, heart\n";
     let said = predicate::eq(format!("error: {known}"));
     let with_images = known.replace("heart\n", "heart, mnist, fashion-mnist\n");
@@ -69,7 +70,7 @@ fn unknown_data_sets_are_answered_with_the_known_ones() {
         .assert()
         .code(2)
         .stderr(predicate::str::starts_with(
-            "error: unknown image set `emnist`; known: mnist, ",
+            "error: unknown image set `emnist`: did you mean `mnist`? known: mnist, ",
         ));
     xtask(cache.path())
         .args(["bench-uci", "--dataset", "yatch"])
@@ -82,6 +83,82 @@ fn unknown_data_sets_are_answered_with_the_known_ones() {
         .assert()
         .code(2)
         .stderr(nothing);
+}
+
+/// `cargo` that cannot run and no program that is built.
+fn before_the_first_build(folder: &Path, args: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = xtask(folder);
+    command
+        .args(args)
+        .env("CARGO", folder.join("no-cargo"))
+        .env("CARGO_TARGET_DIR", folder.join("target"));
+    let done = command.assert();
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0, "{args:?}");
+    done
+}
+
+#[test]
+fn help_and_wrong_arguments_of_a_benchmark_build_and_fetch_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (benchmark, example) in [
+        ("bench-uci", "bench-uci --dataset yacht "),
+        ("bench-vision", "bench-vision --dataset synthetic-digits "),
+    ] {
+        let all =
+            format!("cargo run --no-default-features --package svn-bench -- {benchmark} --help");
+        let told = || {
+            predicate::str::contains(example)
+                .and(predicate::str::contains("--method NAME"))
+                .and(predicate::str::contains(all.clone()))
+        };
+        for help in [
+            &[benchmark, "--", "--help"][..],
+            &[benchmark, "--help"],
+            &[benchmark, "-h"],
+        ] {
+            before_the_first_build(folder.path(), help)
+                .success()
+                .stdout(told());
+        }
+        before_the_first_build(folder.path(), &[benchmark])
+            .code(2)
+            .stderr(told());
+        let unnamed =
+            predicate::str::is_match(r"^error: name (data|image) sets: --dataset NAME ").unwrap();
+        before_the_first_build(folder.path(), &[benchmark, "--seed", "1"])
+            .code(2)
+            .stderr(unnamed.and(predicate::str::contains("\n").count(1)));
+    }
+    before_the_first_build(folder.path(), &["perf", "--", "--help"])
+        .success()
+        .stdout(predicate::str::contains("--bin svn-perf -- --help"));
+    before_the_first_build(folder.path(), &["bench-uci", "--all", "--dataset", "yacht"])
+        .code(2)
+        .stderr("error: --all and --dataset exclude each other\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_built_benchmark_lists_its_options_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("debug")).unwrap();
+    std::os::unix::fs::symlink("/bin/echo", folder.path().join("debug/svn")).unwrap();
+    xtask(folder.path())
+        .args(["bench-uci", "--dataset", "yacht", "--help"])
+        .env("CARGO_TARGET_DIR", folder.path())
+        .assert()
+        .success()
+        .stdout("bench-uci --help\n");
+}
+
+#[test]
+fn the_version_is_printed() {
+    let cache = tempfile::tempdir().unwrap();
+    xtask(cache.path())
+        .arg("--version")
+        .assert()
+        .success()
+        .stdout(concat!("cargo xtask ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
@@ -112,6 +189,20 @@ fn bundled_sets_need_no_network_and_land_in_the_cache() {
         .assert()
         .success()
         .stdout(listed);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_told_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("file/cache");
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let said = predicate::str::contains(format!("cannot write {}", cache.display()))
+        .and(predicate::str::contains("set SVN_CACHE_DIR to a folder"));
+    xtask(&cache)
+        .args(["--offline", "fetch-data", "autompg"])
+        .assert()
+        .code(1)
+        .stderr(said);
 }
 
 #[test]

@@ -255,3 +255,15 @@ fn an_image_file_that_is_not_the_published_one_is_put_aside() {
     assert!(folder.join("train-labels-idx1-ubyte.rejected").is_file());
     assert!(!folder.join("train-labels-idx1-ubyte").exists());
 }
+
+#[test]
+fn where_nothing_can_be_written_nothing_is_downloaded() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("data"), "a file").unwrap();
+    let url = server(answer("200 OK", RAW.len(), RAW));
+    let (code, _, error) = fetch(folder.path(), &url, None);
+    assert_eq!(code, 1);
+    assert!(error.starts_with("tiny: cannot write "), "{error}");
+    assert!(error.contains("SVN_DATA_DIR"), "{error}");
+    assert!(!error.contains("downloading"), "{error}");
+}

@@ -107,3 +107,69 @@ fn an_installation_that_does_not_help_is_said() {
         "{err}"
     );
 }
+
+/// As [`machine`], asked for `doctor --json`; its answer and exit code.
+fn diagnosis(cargo: &str, compiler: Option<&str>) -> (Option<i32>, serde_json::Value) {
+    let (folder, setup) = machine("exit 1");
+    let bin = folder.path().join("bin");
+    program(&bin, "cargo", cargo);
+    for name in ["cc", "c++"] {
+        compiler
+            .into_iter()
+            .for_each(|script| program(&bin, name, script));
+    }
+    let mut doctor = Command::new(setup.get_program());
+    for (name, value) in setup.get_envs() {
+        match value {
+            Some(value) => doctor.env(name, value),
+            None => doctor.env_remove(name),
+        };
+    }
+    let doctor = doctor
+        .args(["doctor", "--json"])
+        .env("CARGO", bin.join("cargo"));
+    let output = doctor.env_remove("OPENBLAS_CORETYPE").output().unwrap();
+    let json = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code(), json)
+}
+
+#[test]
+fn a_program_reads_what_is_missing() {
+    let (code, json) = diagnosis("exit 1", None);
+    assert_eq!((code, &json["ready"]), (Some(1), &false.into()));
+    let missing = serde_json::json!({"C++ compiler": "not found", "OpenBLAS": "does not link"});
+    assert_eq!(json["missing"], missing);
+    assert!(json["numeric_check"].is_null());
+    let found = json["found"].as_object().unwrap();
+    assert!(found["OPENBLAS_CORETYPE"].is_null());
+    assert!(
+        found["libtorch"]
+            .as_str()
+            .unwrap()
+            .ends_with("libtorch (your LIBTORCH)")
+    );
+}
+
+#[test]
+fn a_program_reads_whether_the_libraries_compute() {
+    // Its program answers as the one linked with OpenBLAS.
+    let compiler = r#"while [ $# -gt 0 ]; do
+        [ "$1" = -o ] && printf '#!/bin/sh\necho blas 1\necho Fast\necho 4\n' > "$2" && /bin/chmod +x "$2"
+        shift
+    done
+    echo compiler 1.0"#;
+    for (exit, passed) in [(0, true), (1, false)] {
+        let cargo = format!("echo \"$*\"; echo all well; exit {exit}");
+        let (code, json) = diagnosis(&cargo, Some(compiler));
+        assert_eq!(code, Some(exit), "{json}");
+        assert_eq!(json["ready"], passed);
+        assert_eq!(json["found"]["OpenBLAS"], "blas 1; core Fast, threads 4");
+        assert_eq!(
+            json["numeric_check"],
+            serde_json::json!({"passed": passed, "lines": [
+                "run --quiet --package svn-bench --bin svn -- doctor",
+                "all well",
+            ]})
+        );
+    }
+}

@@ -8,6 +8,7 @@ use super::store::{self, Cached};
 use super::{Origin, Sources, download};
 use crate::checksum;
 use crate::failure::bad_input;
+use crate::say;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::fs;
@@ -152,12 +153,12 @@ fn obtain_file(set: &ImageSet, file: &File, sources: &Sources<'_>) -> Result<Ori
     match store::look(&target, &file.sha256)? {
         Cached::Good => return Ok(Origin::Cache),
         Cached::Missing => {}
-        Cached::Damaged(sum) => eprintln!(
+        Cached::Damaged(sum) => say::error(format_args!(
             "{}: {} is damaged (sha-256 {sum}, expected {}): getting it again",
             set.name,
             target.display(),
             file.sha256
-        ),
+        )),
     }
     if let Some(mirror) = sources.mirror {
         let folder = mirror.join(&set.name);
@@ -178,10 +179,11 @@ fn obtain_file(set: &ImageSet, file: &File, sources: &Sources<'_>) -> Result<Ori
             folder.display()
         );
     }
+    store::prepare(&target)?;
     let mut faults = Vec::new();
     for address in &set.urls {
         let url = format!("{address}{}.gz", file.name());
-        eprintln!("{}: downloading {url}", set.name);
+        say::error(format_args!("{}: downloading {url}", set.name));
         match from_address(&url, file, &target) {
             Ok(()) => return Ok(Origin::Official(address.clone())),
             Err(error) => faults.push(format!("{error:#}")),

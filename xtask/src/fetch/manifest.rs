@@ -1,6 +1,7 @@
 //! `datasets/manifest.toml`: what each converted file looks like and how it is made.
 
 use crate::failure::bad_input;
+use crate::nearest;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashSet};
@@ -105,10 +106,8 @@ impl Manifest {
     pub(crate) fn find(&self, name: &str) -> Result<&Dataset> {
         let found = self.sets.iter().find(|set| set.name == name);
         found.ok_or_else(|| {
-            bad_input(format!(
-                "unknown data set `{name}`; known: {}",
-                self.names()
-            ))
+            let known: Vec<_> = self.sets.iter().map(|set| set.name.as_str()).collect();
+            nearest::unknown("data set", name, &known)
         })
     }
 

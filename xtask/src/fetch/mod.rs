@@ -21,6 +21,7 @@ use crate::cli::FetchArgs;
 use crate::complete;
 use crate::failure::{BadInput, bad_input};
 use crate::paths::Place;
+use crate::{nearest, say};
 use anyhow::{Context, Result, bail};
 use manifest::Dataset;
 use std::fmt;
@@ -82,7 +83,7 @@ pub(crate) fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<Exit
     };
     let images = Images::beside(&path)?;
     if args.list {
-        print!("{}", listing(&manifest, &images, &sources));
+        say::out(listing(&manifest, &images, &sources).trim_end());
         return Ok(ExitCode::SUCCESS);
     }
     let sets: Vec<Wanted<'_>> = if args.all {
@@ -96,16 +97,16 @@ pub(crate) fn run(place: &Place, args: &FetchArgs, offline: bool) -> Result<Exit
     if sets.is_empty() {
         return Err(bad_input(format!(
             "name data sets, or --all; known: {}",
-            names(&manifest, &images)
+            names(&manifest, &images).join(", ")
         )));
     }
     require_for(&sets, &sources)?;
     let mut failed = Vec::new();
     for set in &sets {
         match set.obtain(&sources) {
-            Ok(origin) => println!("{}: {origin}", set.name()),
+            Ok(origin) => say::out(format_args!("{}: {origin}", set.name())),
             Err(error) => {
-                eprintln!("{}: {error:#}", set.name());
+                say::error(format_args!("{}: {error:#}", set.name()));
                 failed.push(error);
             }
         }
@@ -182,16 +183,14 @@ fn find<'a>(name: &str, manifest: &'a Manifest, images: &'a Images) -> Result<Wa
     if let Some(set) = manifest.datasets().find(|set| set.name == name) {
         return Ok(Wanted::Table(set));
     }
-    Err(bad_input(format!(
-        "unknown data set `{name}`; known: {}",
-        names(manifest, images)
-    )))
+    Err(nearest::unknown("data set", name, &names(manifest, images)))
 }
 
-/// All names, for messages.
-fn names(manifest: &Manifest, images: &Images) -> String {
-    let images = images.sets().map(|set| format!(", {}", set.name));
-    manifest.names() + &images.collect::<String>()
+/// All names.
+fn names<'a>(manifest: &'a Manifest, images: &'a Images) -> Vec<&'a str> {
+    let images = images.sets().map(|set| set.name.as_str());
+    let tables = manifest.datasets().map(|set| set.name.as_str());
+    tables.chain(images).collect()
 }
 
 /// Puts one data set into the data folder unless a good copy is there.
@@ -200,12 +199,12 @@ pub(crate) fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
     match store::look(&target, &set.sha256)? {
         Cached::Good => return Ok(Origin::Cache),
         Cached::Missing => {}
-        Cached::Damaged(sum) => eprintln!(
+        Cached::Damaged(sum) => say::error(format_args!(
             "{}: {} is damaged (sha-256 {sum}, expected {}): getting it again",
             set.name,
             target.display(),
             set.sha256
-        ),
+        )),
     }
     if set.bundled {
         let file = sources.bundled.join(set.file_name());
@@ -234,7 +233,8 @@ pub(crate) fn obtain(set: &Dataset, sources: &Sources<'_>) -> Result<Origin> {
             download::HINT
         );
     }
-    eprintln!("{}: downloading {}", set.name, set.raw.url);
+    store::prepare(&target)?;
+    say::error(format_args!("{}: downloading {}", set.name, set.raw.url));
     let raw = download::get(&set.raw.url, download::HINT)?;
     convert_and_store(set, &raw, &target)?;
     Ok(Origin::Official(set.raw.url.clone()))

@@ -2,6 +2,8 @@
 
 use super::recipe::Recipe;
 use super::wheel;
+use crate::paths::unwritable;
+use crate::say;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ pub(super) fn find(cache: &Path, recipe: &Recipe) -> Option<PathBuf> {
         None => Some(folder),
         Some(_) if !folder.exists() => None,
         Some(what) => {
-            eprintln!("{} is damaged ({what})", folder.display());
+            say::error(format_args!("{} is damaged ({what})", folder.display()));
             None
         }
     }
@@ -38,7 +40,7 @@ pub(super) fn install(
     recipe: &Recipe,
     download: impl FnOnce(&Recipe, &Path) -> Result<()>,
 ) -> Result<PathBuf> {
-    fs::create_dir_all(cache).with_context(|| format!("cannot create {}", cache.display()))?;
+    fs::create_dir_all(cache).map_err(|fault| unwritable(cache, &fault))?;
     let _lock = lock(&cache.join("setup.lock"))?;
     let folder = cache.join(&recipe.folder);
     if damage(&folder).is_none() {
@@ -47,7 +49,7 @@ pub(super) fn install(
     let fresh = |kind: &str| -> Result<PathBuf> {
         let path = cache.join(format!("{}.{kind}.partial", recipe.folder));
         remove(&path)?;
-        fs::create_dir(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        fs::create_dir(&path).map_err(|fault| unwritable(&path, &fault))?;
         Ok(path)
     };
     let (wheels, staging) = (fresh("wheels")?, fresh("new")?);
@@ -78,7 +80,10 @@ fn make(
 ) -> Result<()> {
     download(recipe, wheels)?;
     for wheel in &recipe.wheels {
-        eprintln!("verifying and extracting {}", wheel.requirement);
+        say::error(format_args!(
+            "verifying and extracting {}",
+            wheel.requirement
+        ));
         let file = wheel::verified(wheel, wheels)?;
         wheel::unpack(wheel, &file, staging)?;
         fs::remove_file(&file)?;
@@ -131,9 +136,9 @@ fn list(folder: &Path, prefix: &str, files: &mut BTreeMap<String, u64>) -> Resul
 }
 
 fn lock(path: &Path) -> Result<File> {
-    let file = File::create(path).with_context(|| format!("cannot create {}", path.display()))?;
+    let file = File::create(path).map_err(|fault| unwritable(path, &fault))?;
     if file.try_lock().is_err() {
-        eprintln!("another set-up is running: waiting for it");
+        say::error("another set-up is running: waiting for it");
         file.lock()
             .with_context(|| format!("cannot lock {}", path.display()))?;
     }
@@ -257,6 +262,20 @@ mod tests {
             "{text}"
         );
         assert_eq!(names(cache.path()), ["setup.lock"]);
+    }
+
+    #[test]
+    fn a_cache_that_cannot_be_written_is_told_before_the_download() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        fs::write(&cache, "a file").unwrap();
+        let error = install(&cache, &recipe(), |_, _| bail!("downloaded")).unwrap_err();
+        let start = format!("cannot write {}: ", cache.display());
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&start) && text.contains("SVN_CACHE_DIR"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) use system::{OpenBlas, compiler_version, probe_openblas};
 
 use crate::complete;
 use crate::paths::Place;
+use crate::say;
 use anyhow::{Result, bail};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -44,12 +45,15 @@ impl Native {
 /// `cargo xtask setup`.
 pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     let native = ensure(place, offline)?;
-    println!("libtorch: {}", describe(&native.source, place));
-    println!(
+    say::out(format_args!(
+        "libtorch: {}",
+        describe(&native.source, place)
+    ));
+    say::out(format_args!(
         "OpenBLAS: {}",
         probe_openblas(None).map_or_else(|| "links".to_string(), |blas| blas.to_string())
-    );
-    println!("ready: plain cargo build, test and run work from here on");
+    ));
+    say::out("ready: plain cargo build, test and run work from here on");
     Ok(ExitCode::SUCCESS)
 }
 
@@ -104,7 +108,7 @@ pub(crate) fn look(place: &Place) -> Result<PathBuf> {
         }
         Libtorch::Cached => match std::fs::canonicalize(place.libtorch_link()) {
             Ok(folder) => Ok(folder),
-            Err(_) => bail!("not set up: run `cargo xtask setup`"),
+            Err(_) => bail!("not set up"),
         },
     }
 }

@@ -2,6 +2,7 @@
 
 use super::source;
 use crate::process::{self, answer};
+use crate::say;
 use anyhow::{Context, Result, bail};
 use std::fmt;
 use std::fs;
@@ -72,7 +73,9 @@ pub(super) fn ensure(pip_needed: bool, offline: bool) -> Result<()> {
     let Some(prefix) = manager.privilege() else {
         bail!("missing: {names}; type: {typed}")
     };
-    eprintln!("installing {names} with the system's package manager");
+    say::error(format_args!(
+        "installing {names} with the system's package manager"
+    ));
     for command in &commands {
         let words: Vec<&str> = prefix
             .iter()

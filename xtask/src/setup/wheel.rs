@@ -2,7 +2,7 @@
 
 use super::recipe::{Recipe, Wheel};
 use super::{LIBTORCH_VERSION, source};
-use crate::{archive, checksum, process};
+use crate::{archive, checksum, process, say};
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
 use std::io;
@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 
 /// Lets pip download every wheel of the recipe into a folder, from wherever pip is set up to look.
 pub(super) fn download(recipe: &Recipe, folder: &Path) -> Result<()> {
-    eprintln!(
+    say::error(format_args!(
         "downloading libtorch {LIBTORCH_VERSION} through pip (about 550 MB on Linux, 80 MB on macOS)"
-    );
+    ));
     let mut pip = Command::new(source::python());
     pip.args([
         "-m",

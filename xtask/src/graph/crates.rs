@@ -1,91 +1,21 @@
-//! The one-way crate graph, checked against `cargo metadata` and the sources.
-//!
-//! ```text
-//! svn-linalg ← svn-curvature, svn-stein ← svn-models ← svn-bench      xtask stands alone
-//! ```
+//! Arrows between crates, from `cargo metadata`.
 
-use crate::paths::Place;
-use crate::process;
-use anyhow::{Context, Result, bail};
+use super::rules::{NATIVE, RULES};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
-
-/// What one crate may and may not know.
-struct Rule {
-    name: &'static str,
-    /// Crates of the workspace that it may depend on.
-    may_use: &'static [&'static str],
-    /// Crates that must not be reachable from it, however far.
-    must_not_reach: &'static [&'static str],
-    /// Paths that must not appear in its sources.
-    must_not_say: &'static [&'static str],
-}
-
-const FILES_CLOCK_RNG: &[&str] = &[
-    "std::fs",
-    "std::time",
-    "File::open",
-    "Instant::now",
-    "SystemTime",
-    "rand::rng(",
-    "thread_rng",
-    "from_os_rng",
-];
-
-const RULES: &[Rule] = &[
-    Rule {
-        name: "svn-linalg",
-        may_use: &[],
-        must_not_reach: &["torch-sys", "csv", "clap"],
-        must_not_say: FILES_CLOCK_RNG,
-    },
-    Rule {
-        name: "svn-curvature",
-        may_use: &["svn-linalg"],
-        must_not_reach: &["csv", "clap"],
-        must_not_say: FILES_CLOCK_RNG,
-    },
-    Rule {
-        name: "svn-stein",
-        may_use: &["svn-linalg"],
-        must_not_reach: &["torch-sys", "csv", "clap"],
-        must_not_say: FILES_CLOCK_RNG,
-    },
-    Rule {
-        name: "svn-models",
-        may_use: &["svn-linalg", "svn-curvature", "svn-stein"],
-        must_not_reach: &["csv", "clap"],
-        must_not_say: &[],
-    },
-    Rule {
-        name: "svn-bench",
-        may_use: &["svn-linalg", "svn-curvature", "svn-stein", "svn-models"],
-        must_not_reach: &[],
-        must_not_say: &[],
-    },
-    Rule {
-        name: "xtask",
-        may_use: &[],
-        must_not_reach: &["torch-sys", "openblas-src", "ndarray"],
-        must_not_say: &[],
-    },
-];
 
 #[derive(Deserialize)]
-struct Metadata {
+pub(super) struct Metadata {
     packages: Vec<Package>,
-    workspace_members: Vec<String>,
+    pub workspace_members: Vec<String>,
     resolve: Resolve,
 }
 
 #[derive(Deserialize)]
-struct Package {
+pub(super) struct Package {
     id: String,
-    name: String,
-    manifest_path: String,
+    pub name: String,
+    pub manifest_path: String,
     dependencies: Vec<Dependency>,
 }
 
@@ -117,39 +47,8 @@ struct EdgeKind {
     kind: Option<String>,
 }
 
-/// What the build without default features must not reach: native libraries, and what compiles them.
-const NATIVE: &[&str] = &[
-    "torch-sys",
-    "openblas-src",
-    "blas-src",
-    "cblas-sys",
-    "lapack-sys",
-    "ndarray-linalg",
-];
-
-/// `cargo xtask graph`.
-pub(crate) fn run(place: &Place) -> Result<ExitCode> {
-    let metadata: Metadata = process::cargo_metadata(&place.root, &["--all-features"])?;
-    let plain: Metadata = process::cargo_metadata(&place.root, &["--no-default-features"])?;
-    let mut faults = graph_faults(&metadata);
-    faults.extend(native_faults(&plain));
-    for rule in RULES {
-        if let Some(package) = members(&metadata).find(|package| package.name == rule.name) {
-            let sources = Path::new(&package.manifest_path).with_file_name("src");
-            faults.extend(source_faults(rule, &sources)?);
-        }
-    }
-    if !faults.is_empty() {
-        bail!("the crate graph is broken:\n  {}", faults.join("\n  "));
-    }
-    println!(
-        "graph: {} crates, every arrow points one way",
-        metadata.workspace_members.len()
-    );
-    Ok(ExitCode::SUCCESS)
-}
-
-fn members(metadata: &Metadata) -> impl Iterator<Item = &Package> {
+/// The crates of the workspace.
+pub(super) fn members(metadata: &Metadata) -> impl Iterator<Item = &Package> {
     metadata
         .packages
         .iter()
@@ -157,7 +56,7 @@ fn members(metadata: &Metadata) -> impl Iterator<Item = &Package> {
 }
 
 /// Arrows between the crates of the workspace, and what can be reached from each.
-fn graph_faults(metadata: &Metadata) -> Vec<String> {
+pub(super) fn graph_faults(metadata: &Metadata) -> Vec<String> {
     let own: BTreeSet<&str> = members(metadata)
         .map(|package| package.name.as_str())
         .collect();
@@ -165,7 +64,7 @@ fn graph_faults(metadata: &Metadata) -> Vec<String> {
     for package in members(metadata) {
         let Some(rule) = RULES.iter().find(|rule| rule.name == package.name) else {
             faults.push(format!(
-                "{} has no rule in xtask/src/graph.rs",
+                "{} has no rule in xtask/src/graph/rules.rs",
                 package.name
             ));
             continue;
@@ -200,7 +99,7 @@ fn graph_faults(metadata: &Metadata) -> Vec<String> {
 }
 
 /// Native libraries in the build that goes without, and in its tests.
-fn native_faults(plain: &Metadata) -> Vec<String> {
+pub(super) fn native_faults(plain: &Metadata) -> Vec<String> {
     let reached = |package: &Package| {
         let reached = reachable(plain, &package.id, &[None, Some("dev")]);
         let native = NATIVE.iter().filter(move |name| reached.contains(**name));
@@ -249,42 +148,6 @@ fn reachable<'a>(
     seen.iter()
         .filter_map(|id| names.get(id).copied())
         .collect()
-}
-
-/// Lines of code, comments aside, that name what the crate must not know.
-fn source_faults(rule: &Rule, folder: &Path) -> Result<Vec<String>> {
-    let mut faults = Vec::new();
-    if rule.must_not_say.is_empty() {
-        return Ok(faults);
-    }
-    let mut entries = fs::read_dir(folder)?.collect::<std::io::Result<Vec<_>>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for path in entries.iter().map(fs::DirEntry::path) {
-        if path.is_dir() {
-            faults.extend(source_faults(rule, &path)?);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-            for (i, line) in text
-                .lines()
-                .enumerate()
-                .filter(|(_, line)| !line.trim_start().starts_with("//"))
-            {
-                for word in rule
-                    .must_not_say
-                    .iter()
-                    .filter(|word| line.contains(**word))
-                {
-                    faults.push(format!(
-                        "{}:{}: {} must not use {word}",
-                        path.display(),
-                        i + 1,
-                        rule.name
-                    ));
-                }
-            }
-        }
-    }
-    Ok(faults)
 }
 
 #[cfg(test)]
@@ -388,24 +251,7 @@ mod tests {
     fn a_crate_without_a_rule_is_refused() {
         assert_eq!(
             graph_faults(&fixture(&[("svn-new", &[])], 1)),
-            ["svn-new has no rule in xtask/src/graph.rs"]
-        );
-    }
-
-    #[test]
-    fn clocks_are_seen_in_code_but_not_in_comments() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("deep")).unwrap();
-        fs::write(
-            folder.path().join("deep/a.rs"),
-            "// no std::time here\nlet t = Instant::now();\n",
-        )
-        .unwrap();
-        let faults = source_faults(&RULES[0], folder.path()).unwrap();
-        assert_eq!(faults.len(), 1);
-        assert!(
-            faults[0].ends_with("a.rs:2: svn-linalg must not use Instant::now"),
-            "{faults:?}"
+            ["svn-new has no rule in xtask/src/graph/rules.rs"]
         );
     }
 }

@@ -1,0 +1,102 @@
+//! `bench-uci` and `bench-vision`: libraries where they are needed, data, then the `svn` command with the same arguments.
+//!
+//! What is wrong with the arguments and can be seen from here is told before anything is fetched or built.
+
+mod asked;
+
+use crate::build::Build;
+use crate::fetch::{self, Images, Manifest, Sources};
+use crate::paths::Place;
+use crate::{help, process, say};
+use anyhow::{Context, Result};
+use asked::Asked;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Which benchmark of `svn`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Benchmark {
+    Uci,
+    Vision,
+}
+
+impl Benchmark {
+    fn command(self) -> &'static str {
+        match self {
+            Self::Uci => "bench-uci",
+            Self::Vision => "bench-vision",
+        }
+    }
+}
+
+/// `cargo xtask bench-uci ARGS` and `cargo xtask bench-vision ARGS`.
+pub(crate) fn run(
+    place: &Place,
+    benchmark: Benchmark,
+    args: &[String],
+    offline: bool,
+) -> Result<ExitCode> {
+    if help::asked(args) {
+        let command = benchmark.command();
+        return Ok(help::show(place, command, "svn", &[command, "--help"]));
+    }
+    let mut asked = Asked::parse(args)?;
+    asked.offline |= offline;
+    // Names first: a typing error should not cost a long compile.
+    let manifest = Manifest::read(&place.manifest())?;
+    let images = Images::beside(&place.manifest())?;
+    let (sets, extra) = match benchmark {
+        Benchmark::Uci => (asked.tables(&manifest, &images)?, None),
+        Benchmark::Vision => asked.images(&manifest, &images)?,
+    };
+    let build = match benchmark == Benchmark::Vision || asked.libtorch {
+        true => Build::native(place, asked.offline)?,
+        false => Build::Plain,
+    };
+    let mirror = std::env::var_os("SVN_DATA_MIRROR")
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
+    let bundled = place.bundled();
+    let sources = Sources {
+        data: &place.data,
+        bundled: &bundled,
+        mirror: mirror.as_deref(),
+        offline: asked.offline,
+    };
+    if !asked.own_folder {
+        fetch::require_for(sets.iter().chain(&extra), &sources)?;
+    }
+    for set in sets.into_iter().filter(|_| !asked.own_folder) {
+        let origin = set.obtain(&sources);
+        let origin = origin.with_context(|| format!("data set {}", set.name()))?;
+        if origin != fetch::Origin::Cache {
+            say::error(format_args!("{}: {origin}", set.name()));
+        }
+    }
+    for set in extra.into_iter().filter(|_| !asked.own_folder) {
+        // The benchmark goes without, and says what it leaves out.
+        if let Err(error) = set.obtain(&sources) {
+            say::error(format_args!("warning: {}: {error:#}", set.name()));
+        }
+    }
+    if !place.program("svn").exists() {
+        let what = match build {
+            Build::Plain => "",
+            Build::Native(_) => ", most of them for libtorch's C++ shim",
+        };
+        say::error(format_args!(
+            "building the benchmark: the first time takes minutes{what}"
+        ));
+    }
+    let mut cargo = process::cargo(&place.root, asked.offline);
+    // Paths among the arguments, such as --out, are relative to where the user stands.
+    cargo.current_dir(std::env::current_dir().context("the current folder is gone")?);
+    cargo
+        .args(["run", "--quiet", "--manifest-path"])
+        .arg(place.root.join("Cargo.toml"))
+        .args(["--package", "svn-bench", "--bin", "svn"]);
+    build.apply(&mut cargo);
+    cargo.args(["--", benchmark.command()]).args(&asked.rest);
+    cargo.env("SVN_DATA_DIR", &place.data);
+    Ok(process::pass_on(process::status(&mut cargo)?))
+}
