@@ -19,7 +19,7 @@ const DELAY: &str = "SVN_TEST_DELAY_MS";
 fn svn_with_ridge() {
     let arguments = std::env::var(ARGUMENTS).expect("started by with_ridge");
     let delay = std::env::var(DELAY).map_or(0, |text| text.parse().unwrap());
-    let runner = move |_| -> Result<Box<dyn svn_bench::experiment::FoldRunner>, _> {
+    let trainer = move |_| -> Result<Box<dyn svn_bench::engine::Trainer>, _> {
         Ok(Box::new(Ridge {
             epoch_delay: Duration::from_millis(delay),
             ..Ridge::default()
@@ -29,7 +29,7 @@ fn svn_with_ridge() {
         std::iter::once("svn")
             .chain(arguments.split('\n'))
             .map(Into::into),
-        &runner,
+        &trainer,
     );
     std::process::exit(i32::from(code));
 }

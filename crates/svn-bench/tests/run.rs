@@ -7,16 +7,18 @@ use std::sync::Mutex;
 
 use support::Ridge;
 use svn_bench::data::{LoadOptions, Manifest, SearchPath, Task, load as load_table};
-use svn_bench::experiment::uci::{
-    Finished, Group, JobLabel, Observer, Plan, Prepared, Silent, UciOptions, run,
+use svn_bench::engine::{
+    Asked, EngineError, EpochProgress, Finished, JobLabel, Observer, Plan, Shown, Silent, Store,
+    StoreError, Work, run,
 };
-use svn_bench::experiment::{EpochProgress, Method, Recipe};
-use svn_bench::record::{Configuration, Record, RecordStore};
+use svn_bench::study::uci::{Uci, UciDesign, UciOptions};
+use svn_models::recipe::{Method, Recipe};
 use svn_models::stein::Bandwidth;
 
-fn options(datasets: &[&str]) -> UciOptions {
-    UciOptions {
-        datasets: datasets.iter().map(|name| (*name).to_owned()).collect(),
+type Record = svn_bench::engine::Record<UciDesign, ()>;
+
+fn asked() -> Asked {
+    Asked {
         methods: vec![Method::Svn, Method::Ensemble],
         settings: Recipe {
             epochs: Some(3),
@@ -24,27 +26,42 @@ fn options(datasets: &[&str]) -> UciOptions {
             ..Recipe::default()
         },
         jobs: 1,
-        ..UciOptions::default()
+        ..Asked::default()
     }
 }
 
-fn plan(options: &UciOptions) -> Plan {
-    Plan::new(
-        options,
+fn uci(datasets: &[&str], seeds: &[u64]) -> Uci {
+    let options = UciOptions {
+        datasets: datasets.iter().map(|name| (*name).to_owned()).collect(),
+        seeds: seeds.to_vec(),
+        ..UciOptions::default()
+    };
+    Uci::load(
+        &options,
         &Manifest::embedded().unwrap(),
         &SearchPath::standard(None),
     )
     .unwrap()
 }
 
+fn open(folder: &Path) -> Store<Record> {
+    Store::open(folder, "uci").unwrap()
+}
+
 fn run_in(
     folder: &Path,
-    options: &UciOptions,
-    runner: &Ridge,
+    (uci, asked): (&Uci, &Asked),
+    trainer: &Ridge,
     observer: &dyn Observer,
 ) -> Finished {
-    let mut store = RecordStore::open(folder).unwrap();
-    run(&plan(options), options.jobs, runner, &mut store, observer).unwrap()
+    let work = Work {
+        trainer,
+        jobs: asked.jobs,
+        folder,
+        save_models: false,
+        observer,
+    };
+    run(&Plan::new(uci, asked).unwrap(), &mut open(folder), &work).unwrap()
 }
 
 /// The file without its timings, which come last in a line.
@@ -73,11 +90,11 @@ impl Observer for Log {
         ));
     }
 
-    fn finished(&self, job: &JobLabel, record: &Record) {
+    fn finished(&self, job: &JobLabel, shown: &Shown<'_>) {
         self.0
             .lock()
             .unwrap()
-            .push(format!("{job}: best {}", record.best_epoch > 0));
+            .push(format!("{job}: best {}", shown.best_epoch > 0));
     }
 
     fn failed(&self, job: &JobLabel, message: &str) {
@@ -87,28 +104,19 @@ impl Observer for Log {
 
 #[test]
 fn bytes_do_not_depend_on_the_number_of_threads() {
-    let options = options(&["autompg", "breast"]);
+    let uci = uci(&["autompg", "breast"], &[0]);
     let bytes: Vec<String> = [1, 4]
         .into_iter()
         .map(|jobs| {
             let folder = tempfile::tempdir().unwrap();
-            let finished = run_in(
-                folder.path(),
-                &UciOptions {
-                    jobs,
-                    ..options.clone()
-                },
-                &Ridge::default(),
-                &Silent,
-            );
-            assert_eq!(
-                finished,
-                Finished {
-                    ran: 20,
-                    skipped: 0,
-                    failures: vec![]
-                }
-            );
+            let asked = Asked { jobs, ..asked() };
+            let finished = run_in(folder.path(), (&uci, &asked), &Ridge::default(), &Silent);
+            let expected = Finished {
+                ran: 20,
+                skipped: 0,
+                failures: vec![],
+            };
+            assert_eq!(finished, expected);
             without_timings(folder.path())
         })
         .collect();
@@ -119,20 +127,15 @@ fn bytes_do_not_depend_on_the_number_of_threads() {
 #[test]
 fn ridge_learns_so_that_the_pipeline_is_right() {
     let folder = tempfile::tempdir().unwrap();
-    run_in(
-        folder.path(),
-        &options(&["autompg", "breast"]),
-        &Ridge::default(),
-        &Silent,
-    );
-    let store = RecordStore::open(folder.path()).unwrap();
+    let uci = uci(&["autompg", "breast"], &[0]);
+    run_in(folder.path(), (&uci, &asked()), &Ridge::default(), &Silent);
+    let store = open(folder.path());
     let mean = |dataset: &str, key: &str| {
-        let values: Vec<f64> = store
+        let of = store
             .entries()
             .iter()
-            .filter(|r| r.dataset == dataset)
-            .map(|r| r.metrics[key].unwrap())
-            .collect();
+            .filter(|r| r.design.dataset == dataset);
+        let values: Vec<f64> = of.map(|r| r.metric(key).unwrap()).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
     // Linear regression on these sets: rmse about 3.4 mpg of a deviation of 7.8, accuracy about 0.95.
@@ -145,49 +148,54 @@ fn ridge_learns_so_that_the_pipeline_is_right() {
 #[test]
 fn a_rerun_skips_what_is_done_and_other_settings_are_other_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let (options, runner) = (options(&["autompg"]), Ridge::default());
-    run_in(folder.path(), &options, &runner, &Silent);
+    let (one, asked, trainer) = (uci(&["autompg"], &[0]), asked(), Ridge::default());
+    run_in(folder.path(), (&one, &asked), &trainer, &Silent);
     let before = std::fs::read(folder.path().join("records.jsonl")).unwrap();
     let log = Log::default();
-    let again = run_in(folder.path(), &options, &runner, &log);
+    let again = run_in(folder.path(), (&one, &asked), &trainer, &log);
     assert_eq!((again.ran, again.skipped), (0, 10));
     assert_eq!(*log.0.lock().unwrap(), ["planned 0 done 10"]);
-    assert_eq!(
-        std::fs::read(folder.path().join("records.jsonl")).unwrap(),
-        before
-    );
+    let after = std::fs::read(folder.path().join("records.jsonl")).unwrap();
+    assert_eq!(after, before);
 
-    let other = UciOptions {
-        seed: 1,
-        ..options.clone()
-    };
-    assert_eq!(run_in(folder.path(), &other, &runner, &Silent).ran, 10);
-    let mut slower = options.clone();
+    // Seeds are runs of one configuration.
+    let two = uci(&["autompg"], &[0, 1]);
+    let more = run_in(folder.path(), (&two, &asked), &trainer, &Silent);
+    assert_eq!((more.ran, more.skipped), (10, 10));
+    let store = open(folder.path());
+    let mut configs: Vec<_> = store.entries().iter().map(|r| r.config.clone()).collect();
+    configs.dedup();
+    assert_eq!((configs.len(), store.entries().len()), (2, 20));
+    drop(store);
+    let mut slower = asked.clone();
     slower.settings.lr = Some(0.005);
-    assert_eq!(run_in(folder.path(), &slower, &runner, &Silent).ran, 10);
+    assert_eq!(
+        run_in(folder.path(), (&one, &slower), &trainer, &Silent).ran,
+        10
+    );
     // The default said aloud is the same run: resolved settings count.
-    let mut explicit = options.clone();
+    let mut explicit = asked.clone();
     explicit.settings.bandwidth = Some(Bandwidth::Median);
     assert_eq!(
-        run_in(folder.path(), &explicit, &runner, &Silent).skipped,
+        run_in(folder.path(), (&one, &explicit), &trainer, &Silent).skipped,
         10
     );
 }
 
 #[test]
 fn a_run_cut_off_anywhere_ends_in_the_same_bytes() {
-    let (options, runner) = (options(&["autompg"]), Ridge::default());
+    let (uci, asked, trainer) = (uci(&["autompg"], &[0]), asked(), Ridge::default());
     let whole = tempfile::tempdir().unwrap();
-    run_in(whole.path(), &options, &runner, &Silent);
+    run_in(whole.path(), (&uci, &asked), &trainer, &Silent);
     let text = std::fs::read_to_string(whole.path().join("records.jsonl")).unwrap();
     for cut in [0, text.len() / 3, text.len() / 2, text.len() - 2] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("records.jsonl"), &text[..cut]).unwrap();
-        let finished = run_in(folder.path(), &options, &runner, &Silent);
-        let whole_lines = text[..cut].matches('\n').count();
+        let finished = run_in(folder.path(), (&uci, &asked), &trainer, &Silent);
+        let lines = text[..cut].matches('\n').count();
         assert_eq!(
             (finished.skipped, finished.ran),
-            (whole_lines, 10 - whole_lines),
+            (lines, 10 - lines),
             "{cut}"
         );
         assert_eq!(
@@ -201,20 +209,16 @@ fn a_run_cut_off_anywhere_ends_in_the_same_bytes() {
 #[test]
 fn a_failed_fold_and_a_panic_lose_no_others_and_are_tried_again() {
     let folder = tempfile::tempdir().unwrap();
-    let options = UciOptions {
-        jobs: 2,
-        ..options(&["autompg"])
-    };
+    let (uci, asked) = (uci(&["autompg"], &[0]), Asked { jobs: 2, ..asked() });
     let broken = Ridge {
         fail: Some((Method::Svn, 1)),
         panic: Some((Method::Ensemble, 4)),
         ..Ridge::default()
     };
     let log = Log::default();
-    let finished = run_in(folder.path(), &options, &broken, &log);
-    let failures: Vec<_> = finished
-        .failures
-        .iter()
+    let finished = run_in(folder.path(), (&uci, &asked), &broken, &log);
+    let failures = finished.failures.iter();
+    let failures: Vec<_> = failures
         .map(|f| format!("{}: {}", f.job, f.message))
         .collect();
     assert_eq!(
@@ -226,65 +230,79 @@ fn a_failed_fold_and_a_panic_lose_no_others_and_are_tried_again() {
     );
     assert_eq!(finished.ran, 8);
     let lines = log.0.lock().unwrap();
-    assert_eq!(
-        lines.iter().filter(|line| line.contains("epoch")).count(),
-        8 * 3
-    );
-    assert_eq!(
-        lines
-            .iter()
-            .filter(|line| line.ends_with("best true"))
-            .count(),
-        8
-    );
+    let count = |what: &dyn Fn(&str) -> bool| lines.iter().filter(|line| what(line)).count();
+    assert_eq!(count(&|line| line.contains("epoch")), 8 * 3);
+    assert_eq!(count(&|line| line.ends_with("best true")), 8);
 
-    let again = run_in(folder.path(), &options, &Ridge::default(), &Silent);
+    let again = run_in(folder.path(), (&uci, &asked), &Ridge::default(), &Silent);
     assert_eq!((again.ran, again.skipped), (2, 8));
     let whole = tempfile::tempdir().unwrap();
-    run_in(whole.path(), &options, &Ridge::default(), &Silent);
+    run_in(whole.path(), (&uci, &asked), &Ridge::default(), &Silent);
     assert_eq!(
         without_timings(folder.path()),
         without_timings(whole.path())
     );
 }
 
+/// Neither of two processes loses what the other one has done: the second is refused.
 #[test]
-fn methods_share_random_streams_and_folds_do_not() {
-    let options = options(&["autompg"]);
-    let plan = plan(&options);
-    let draw = |method, fold| {
-        let job = plan.datasets[0]
-            .job(fold, method, &Recipe::default(), 0)
-            .unwrap();
-        rand::Rng::next_u64(&mut job.stream("init"))
-    };
-    assert_eq!(draw(Method::Svn, 0), draw(Method::Ensemble, 0));
-    assert_ne!(draw(Method::Svn, 0), draw(Method::Svn, 1));
+fn a_folder_is_one_processes_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = open(folder.path());
+    let refused = Store::<Record>::open(folder.path(), "uci").unwrap_err();
+    assert!(matches!(refused, StoreError::InUse { .. }) && refused.is_input());
+    let text = refused.to_string();
+    assert!(
+        text.ends_with("is in use by another process; wait for it, or choose another --out"),
+        "{text}"
+    );
+    drop(store);
+    drop(open(folder.path()));
 }
 
 #[test]
-fn jobs_are_scaled_by_their_training_rows() {
-    let plan = plan(&options(&["autompg"]));
-    let (job, test) = plan.datasets[0]
-        .job_and_test(2, Method::Svn, &Recipe::default(), 0)
-        .unwrap();
-    for column in job.train.x.columns() {
-        let n = column.len() as f64;
-        assert!(column.sum().abs() / n < 1e-12);
-        assert!((column.mapv(|v| v * v).sum() / n - 1.0).abs() < 1e-12);
-    }
-    assert!(job.train.y.sum().abs() < 1e-9);
-    assert!(
-        test.y.sum().abs() > 1e-3,
-        "test rows are not centred on themselves"
+fn settings_that_nothing_makes_use_of_are_told() {
+    let uci = uci(&["autompg"], &[0]);
+    let told = |methods: &[Method], settings: Recipe| {
+        let asked = Asked {
+            methods: methods.to_vec(),
+            settings,
+            ..asked()
+        };
+        Plan::new(&uci, &asked).unwrap().warnings
+    };
+    let curved = Recipe {
+        damping: Some(3.0),
+        ring: Some(2),
+        temperature: Some(true),
+        ..Recipe::default()
+    };
+    assert_eq!(
+        told(&[Method::Ensemble], curved.clone()),
+        ["damping", "ring", "temperature"]
+            .map(|name| format!("--{name} has no effect: nothing that is run makes use of it"))
     );
-    let scaler = &job.target_scaler;
-    let back = test.y.mapv(|z| scaler.mean + scaler.scale * z);
-    assert!(
-        back.iter()
-            .zip(&test.original_y)
-            .all(|(a, b)| (a - b).abs() < 1e-12)
+    assert_eq!(
+        told(&[Method::Ensemble, Method::Svn], curved),
+        ["--temperature has no effect: nothing that is run makes use of it"]
     );
+    let rate = Recipe {
+        lr: Some(0.1),
+        patience: Some(0),
+        ..Recipe::default()
+    };
+    assert_eq!(told(&[Method::Svn], rate), [""; 0]);
+    let both = Asked {
+        methods: vec![Method::Svn],
+        settings: Recipe {
+            lr: Some(0.1),
+            newton_lr: Some(0.1),
+            ..Recipe::default()
+        },
+        ..asked()
+    };
+    let refused = Plan::new(&uci, &both).err().unwrap();
+    assert!(matches!(refused, EngineError::Arguments(_)), "{refused}");
 }
 
 #[test]
@@ -299,28 +317,18 @@ fn a_leak_is_written_beside_every_result() {
         target: Some("y".to_owned()),
         ..LoadOptions::new("leaky", Task::Regression)
     };
-    let options = options(&[]);
-    let prepared = Prepared::new(load_table(&file, &load).unwrap(), &options).unwrap();
-    let configuration = Configuration {
-        dataset: "leaky".to_owned(),
-        task: Task::Regression,
-        data_sha256: prepared.data.sha256.clone(),
-        method: Method::Svn,
-        protocol: prepared.protocol,
-        seed: 0,
-        settings: options.settings.clone(),
+    let data = load_table(&file, &load).unwrap();
+    let options = UciOptions {
+        seeds: vec![0],
+        ..UciOptions::default()
     };
-    let group = Group {
-        dataset: 0,
-        config: configuration.hash(),
-        configuration,
+    let uci = Uci::of(vec![data], &options).unwrap();
+    let asked = Asked {
+        methods: vec![Method::Svn],
+        ..asked()
     };
-    let plan = Plan {
-        datasets: vec![prepared],
-        groups: vec![group],
-    };
-    let mut store = RecordStore::open(folder.path()).unwrap();
-    run(&plan, 2, &Ridge::default(), &mut store, &Silent).unwrap();
+    run_in(folder.path(), (&uci, &asked), &Ridge::default(), &Silent);
+    let store = open(folder.path());
     assert_eq!(store.entries().len(), 5);
     for record in store.entries() {
         assert_eq!(

@@ -3,10 +3,17 @@
 use std::path::Path;
 
 use svn_bench::data::{Dataset, LoadOptions, Manifest, SearchPath, Task, load, load_named};
-use svn_bench::experiment::uci::{Prepared, UciOptions, train};
-use svn_bench::experiment::{FoldOutcome, FoldRunner, Method, Recipe, Validated};
+use svn_bench::engine::tune::{TuneOptions, tune};
+use svn_bench::engine::{
+    Asked, EngineError, Fold, Of, Plan, Record, RunId, Silent, Store, Study, Trainer, Work,
+    networks, run,
+};
+use svn_bench::study::uci::{Uci, UciDesign, UciOptions};
+use svn_models::Device;
 use svn_models::posterior::CurvatureFamily;
-use svn_models::recipe::{Binary, Noise, Predictive};
+use svn_models::recipe::{Binary, Method, Noise, Predictive, Problem, Recipe};
+
+type Outcome = Record<UciDesign, ()>;
 
 fn named(name: &str) -> Dataset {
     let manifest = Manifest::embedded().unwrap();
@@ -32,41 +39,121 @@ fn small() -> Recipe {
     }
 }
 
+/// One fold of a data set.
+struct OneFold {
+    uci: Uci,
+    fold: usize,
+}
+
+impl Study for OneFold {
+    const NAME: &'static str = Uci::NAME;
+    const STREAM: &'static str = Uci::STREAM;
+    type Design = UciDesign;
+    type Extra = ();
+
+    fn designs(&self) -> Vec<UciDesign> {
+        self.uci.designs()
+    }
+
+    fn runs(&self, design: &UciDesign) -> Vec<RunId> {
+        let all = self.uci.runs(design).into_iter();
+        all.filter(|run| run.fold == self.fold).collect()
+    }
+
+    fn problem(&self, design: &UciDesign) -> Problem {
+        self.uci.problem(design)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.uci.warnings()
+    }
+
+    fn fold(&self, of: Of<'_, UciDesign>) -> Result<Fold, EngineError> {
+        self.uci.fold(of)
+    }
+}
+
 struct Case {
-    prepared: Prepared,
-    runner: Box<dyn FoldRunner>,
+    uci: Uci,
+    trainer: Box<dyn Trainer>,
+}
+
+fn of(data: Dataset) -> Uci {
+    let options = UciOptions {
+        seeds: vec![0],
+        ..UciOptions::default()
+    };
+    Uci::of(vec![data], &options).unwrap()
 }
 
 impl Case {
     fn new(data: Dataset) -> Self {
         Self {
-            prepared: Prepared::new(data, &UciOptions::default()).unwrap(),
-            runner: train::runner(1).unwrap(),
+            uci: of(data),
+            trainer: networks(Device::Cpu).unwrap(),
         }
     }
 
+    fn design(&self) -> UciDesign {
+        self.uci.designs().remove(0)
+    }
+
     fn resolve(&self, method: Method, settings: &Recipe) -> Recipe {
-        let summary = &self.prepared.summary;
-        summary.resolve(method, settings).unwrap()
+        let problem = self.uci.problem(&self.design());
+        settings.resolve(method, &problem).unwrap().recipe
     }
 
-    fn run(&self, method: Method, settings: &Recipe, fold: usize) -> FoldOutcome {
-        let settings = self.resolve(method, settings);
-        let (job, test) = self
-            .prepared
-            .job_and_test(fold, method, &settings, 0)
-            .unwrap();
-        self.runner.run(&job, &test, &|_| ()).unwrap()
+    fn with<T>(
+        &self,
+        (method, settings, fold): (Method, &Recipe, usize),
+        act: impl Fn(&Plan<'_, OneFold>, &Work<'_>, &Path) -> T,
+    ) -> T {
+        let folder = tempfile::tempdir().unwrap();
+        let asked = Asked {
+            methods: vec![method],
+            settings: settings.clone(),
+            jobs: 1,
+            ..Asked::default()
+        };
+        let study = OneFold {
+            uci: self.uci.clone(),
+            fold,
+        };
+        let work = Work {
+            trainer: self.trainer.as_ref(),
+            jobs: 1,
+            folder: folder.path(),
+            save_models: false,
+            observer: &Silent,
+        };
+        act(&Plan::new(&study, &asked).unwrap(), &work, folder.path())
     }
 
-    fn validate(&self, method: Method, settings: &Recipe) -> Validated {
-        let settings = self.resolve(method, settings);
-        let job = self.prepared.job(0, method, &settings, 0).unwrap();
-        self.runner.validate(&job, &|_| ()).unwrap()
+    fn run(&self, method: Method, settings: &Recipe, fold: usize) -> Outcome {
+        self.with((method, settings, fold), |plan, work, folder| {
+            let mut store = Store::open(folder, "uci").unwrap();
+            let finished = run(plan, &mut store, work).unwrap();
+            assert_eq!(finished.failures, []);
+            store.entries()[0].clone()
+        })
+    }
+
+    /// Best validation NLL and epoch of the first fold, as the choice of settings sees it.
+    fn validate(&self, method: Method, settings: &Recipe) -> (f64, usize) {
+        self.with((method, settings, 0), |plan, work, folder| {
+            let mut store = Store::open(folder, "uci").unwrap();
+            let options = TuneOptions {
+                budget: 1,
+                folds: None,
+                given: settings.clone(),
+            };
+            let winners = tune(plan, &options, &mut store, work, &mut |_| Ok(())).unwrap();
+            (winners[0].score, store.entries()[0].best_epoch.unwrap())
+        })
     }
 }
 
-fn best_of_curve(outcome: &FoldOutcome) -> f64 {
+fn best_of_curve(outcome: &Outcome) -> f64 {
     let point = &outcome.curve[outcome.best_epoch - 1];
     point.validation_nll.unwrap()
 }
@@ -75,7 +162,7 @@ fn best_of_curve(outcome: &FoldOutcome) -> f64 {
 fn every_method_and_curvature_trains_on_numbers_and_classes() {
     for data in [named("autompg"), named("breast")] {
         let case = Case::new(data);
-        let key = match case.prepared.summary.task {
+        let key = match case.design().task {
             Task::Regression => "rmse",
             Task::Classification => "nll_logit",
         };
@@ -93,14 +180,14 @@ fn every_method_and_curvature_trains_on_numbers_and_classes() {
             for &hessian in hessians {
                 let settings = Recipe { hessian, ..small() };
                 let outcome = case.run(method, &settings, 0);
-                let name = format!("{} {method} {hessian:?}", case.prepared.summary.name);
+                let name = format!("{} {method} {hessian:?}", case.design().dataset);
                 assert_eq!(outcome.epochs, 3, "{name}");
                 for metric in ["nll", key] {
-                    assert!(outcome.metrics.value(metric).is_some(), "{name} {metric}");
+                    assert!(outcome.metric(metric).is_some(), "{name} {metric}");
                 }
                 // A deviation of the target is 7.8 mpg; two classes at random have an NLL of ln 2.
                 let bound = if key == "rmse" { 7.8 } else { 2f64.ln() };
-                let reached = outcome.metrics.value(key).unwrap();
+                let reached = outcome.metric(key).unwrap();
                 // Noise of the scale of a step keeps the stochastic method from settling in three epochs.
                 assert!(
                     reached < bound || method == Method::Ssvn,
@@ -118,8 +205,7 @@ fn choosing_settings_sees_the_best_epoch_of_the_benchmark() {
         for method in [Method::Ensemble, Method::Svn] {
             let outcome = case.run(method, &small(), 0);
             let validated = case.validate(method, &small());
-            assert_eq!(validated.best_epoch, outcome.best_epoch);
-            assert_eq!(validated.nll, best_of_curve(&outcome));
+            assert_eq!(validated, (best_of_curve(&outcome), outcome.best_epoch));
             assert_eq!(outcome.validation_nll, None);
         }
     }
@@ -140,7 +226,7 @@ fn laplace_variances_widen_what_is_predicted() {
             Predictive::Laplace,
         ]
         .map(|predictive| case.run(Method::Svn, &with(predictive), 0));
-        let value = |outcome: &FoldOutcome, key: &str| outcome.metrics.value(key);
+        let value = |outcome: &Outcome, key: &str| outcome.metric(key);
         assert_eq!(value(&moments, "nll_epistemic"), None);
         // The same members: what does not depend on the predictive density is the same.
         for key in ["rmse", "nll_paper"] {
@@ -152,7 +238,7 @@ fn laplace_variances_widen_what_is_predicted() {
         let with_laplace = value(&epistemic, "nll_epistemic").unwrap();
         assert!(with_laplace < spread_only, "{with_laplace} {spread_only}");
         for (outcome, chosen) in [(&moments, false), (&epistemic, true), (&laplace, true)] {
-            let precision = outcome.metrics.values.get("laplace_precision");
+            let precision = outcome.metrics.get("laplace_precision");
             assert_eq!(precision.is_some(), chosen);
             let range = 10f64.powf(-2.5) * 0.999..10f64.powf(4.5) * 1.001;
             assert!(precision.is_none_or(|precision| range.contains(&precision.unwrap())));
@@ -163,7 +249,7 @@ fn laplace_variances_widen_what_is_predicted() {
         }
         // Judged by its own density.
         assert_eq!(
-            case.validate(Method::Svn, &with(Predictive::Laplace)).nll,
+            case.validate(Method::Svn, &with(Predictive::Laplace)).0,
             laplace.validation_nll.unwrap()
         );
         assert_ne!(laplace.validation_nll.unwrap(), best_of_curve(&laplace));
@@ -183,8 +269,8 @@ fn two_classes_go_by_one_logit_or_two() {
     assert_eq!((resolved.noise, resolved.predictive), (None, None));
     let nll = [Binary::Bernoulli, Binary::Softmax].map(|binary| {
         let outcome = case.run(Method::Svn, &settings(Some(binary)), 0);
-        assert!(outcome.metrics.value("accuracy").unwrap() > 0.9);
-        outcome.metrics.value("nll").unwrap()
+        assert!(outcome.metric("accuracy").unwrap() > 0.9);
+        outcome.metric("nll").unwrap()
     });
     // Networks of other outputs start elsewhere; both end near the same fit.
     assert!((nll[0] - nll[1]).abs() < 0.1, "{nll:?}");
@@ -202,15 +288,15 @@ fn class_probabilities_averaged_over_laplace_suit_the_validation_rows_no_worse()
         };
         let plain = case.run(Method::Svn, &settings(None), 0);
         let laplace = case.run(Method::Svn, &settings(Some(Predictive::Laplace)), 0);
-        assert!(!plain.metrics.values.contains_key("laplace_precision"));
-        assert!(laplace.metrics.value("laplace_precision").unwrap() > 0.0);
+        assert!(!plain.metrics.contains_key("laplace_precision"));
+        assert!(laplace.metric("laplace_precision").unwrap() > 0.0);
         // At the largest precision that is tried the variances are next to nothing.
         let nll = laplace.validation_nll.unwrap();
         assert!(nll <= best_of_curve(&plain) + 1e-3, "{nll}");
         let validated = case.validate(Method::Svn, &settings(Some(Predictive::Laplace)));
-        assert_eq!(validated.nll, nll);
+        assert_eq!(validated.0, nll);
         // Probabilities move towards one half, past which none goes.
-        let entropy = |outcome: &FoldOutcome| outcome.metrics.value("entropy");
+        let entropy = |outcome: &Outcome| outcome.metric("entropy");
         assert!(entropy(&laplace) > entropy(&plain));
         // There is no noise to leave out.
         let resolved = case.resolve(Method::Svn, &settings(Some(Predictive::Epistemic)));
@@ -229,14 +315,11 @@ fn temperature_helps_the_validation_rows_and_is_reported() {
     };
     let plain = case.run(Method::Ensemble, &settings(None), 0);
     let scaled = case.run(Method::Ensemble, &settings(Some(true)), 0);
-    let temperature = scaled.metrics.value("temperature").unwrap();
+    let temperature = scaled.metric("temperature").unwrap();
     assert!((0.05..=20.0).contains(&temperature));
-    assert!(!plain.metrics.values.contains_key("temperature"));
+    assert!(!plain.metrics.contains_key("temperature"));
     assert!(scaled.validation_nll.unwrap() <= best_of_curve(&plain) + 1e-12);
-    assert_eq!(
-        plain.metrics.value("accuracy"),
-        scaled.metrics.value("accuracy")
-    );
+    assert_eq!(plain.metric("accuracy"), scaled.metric("accuracy"));
 }
 
 #[test]
@@ -259,18 +342,18 @@ fn a_fold_without_one_class_has_no_auroc_and_says_so() {
         ..small()
     };
     assert_eq!(case.resolve(Method::Svn, &settings).binary, None);
-    let outcomes: Vec<FoldOutcome> = (0..5)
+    let outcomes: Vec<Outcome> = (0..5)
         .map(|fold| case.run(Method::Svn, &settings, fold))
         .collect();
     let absent = "auroc: class 2 is absent from the test part".to_owned();
     let without: Vec<bool> = outcomes
         .iter()
-        .map(|outcome| outcome.metrics.warnings.contains(&absent))
+        .map(|outcome| outcome.warnings.contains(&absent))
         .collect();
     assert_eq!(without.iter().filter(|fold| **fold).count(), 2);
     for (outcome, without) in outcomes.iter().zip(without) {
-        assert_eq!(outcome.metrics.value("auroc").is_none(), without);
-        assert!(outcome.metrics.value("nll").is_some());
+        assert_eq!(outcome.metric("auroc").is_none(), without);
+        assert!(outcome.metric("nll").is_some());
     }
 }
 
@@ -284,20 +367,18 @@ fn a_target_that_is_constant_where_it_is_trained_is_said_with_set_and_fold() {
     let file = folder.path().join("flat.csv");
     std::fs::write(&file, format!("x,y\n{rows}")).unwrap();
     let data = load(&file, &LoadOptions::new("flat", Task::Regression)).unwrap();
-    let prepared = Prepared::new(data, &UciOptions::default()).unwrap();
-    let fold = (0..5)
-        .find(|&fold| prepared.folds[fold].test.contains(&11))
-        .unwrap();
-    let error = prepared
-        .job(fold, Method::Svn, &Recipe::default(), 0)
-        .unwrap_err();
+    let uci = of(data);
+    let asked = Asked {
+        methods: vec![Method::Svn],
+        jobs: 1,
+        ..Asked::default()
+    };
+    let error = Plan::new(&uci, &asked).err().unwrap();
     assert!(error.is_input());
-    assert_eq!(
-        error.to_string(),
-        format!(
-            "data set `flat`, fold {fold}: the target is 0 in all 19 training rows: there is nothing to learn"
-        )
-    );
+    let text = error.to_string();
+    let start = "data set `flat`, fold ";
+    let end = " of seed 0: the target is 0 in all 19 training rows: there is nothing to learn";
+    assert!(text.starts_with(start) && text.ends_with(end), "{text}");
 }
 
 #[test]
@@ -318,7 +399,7 @@ fn sets_of_the_mirror_are_learned() {
                 ..small()
             };
             let outcome = case.run(method, &settings, 1);
-            let reached = outcome.metrics.value(key).unwrap();
+            let reached = outcome.metric(key).unwrap();
             assert!(reached < bound, "{name} {method}: {reached}");
         }
     }

@@ -5,41 +5,77 @@ mod support;
 use std::path::Path;
 
 use support::Ridge;
-use svn_bench::data::{Manifest, SearchPath};
-use svn_bench::experiment::tune::{TrialStore, TuneOptions, Winner, candidates, rungs, tune};
-use svn_bench::experiment::uci::{Plan, Silent, TunedSource, UciOptions};
-use svn_bench::experiment::{Method, Recipe};
-use svn_models::recipe::Noise;
+use svn_bench::data::{Dataset, Manifest, SearchPath, load_named};
+use svn_bench::engine::tune::{Trial, TuneOptions, Winner, candidates, rungs, tune};
+use svn_bench::engine::{Asked, Fold, Of, Plan, RunId, Silent, Store, Study, TunedSource, Work};
+use svn_bench::study::uci::{Uci, UciDesign, UciOptions};
+use svn_models::recipe::{Method, Noise, Recipe};
 
-fn options(jobs: usize) -> UciOptions {
-    UciOptions {
-        datasets: vec!["autompg".to_owned()],
-        methods: vec![Method::Svn, Method::Ensemble],
-        settings: Recipe {
-            epochs: Some(6),
-            particles: Some(2),
-            ..Recipe::default()
-        },
-        jobs,
-        ..UciOptions::default()
+fn settings() -> Recipe {
+    Recipe {
+        epochs: Some(6),
+        particles: Some(2),
+        ..Recipe::default()
     }
 }
 
-fn plan(options: &UciOptions) -> Plan {
-    let manifest = Manifest::embedded().unwrap();
-    let path = SearchPath::standard(None);
-    Plan::new(options, &manifest, &path).unwrap()
+fn asked() -> Asked {
+    Asked {
+        methods: vec![Method::Svn, Method::Ensemble],
+        settings: settings(),
+        jobs: 1,
+        ..Asked::default()
+    }
 }
 
-fn tune_in(folder: &Path, plan: &Plan, jobs: usize, runner: &Ridge) -> Vec<Winner> {
-    let mut store = TrialStore::open(folder).unwrap();
+fn autompg() -> Dataset {
+    let manifest = Manifest::embedded().unwrap();
+    load_named("autompg", &manifest, &SearchPath::standard(None)).unwrap()
+}
+
+fn uci() -> Uci {
+    let options = UciOptions {
+        seeds: vec![0],
+        ..UciOptions::default()
+    };
+    Uci::of(vec![autompg()], &options).unwrap()
+}
+
+fn open(folder: &Path) -> Store<Trial<UciDesign>> {
+    Store::open(folder, "uci").unwrap()
+}
+
+fn work<'a>(folder: &'a Path, jobs: usize, trainer: &'a Ridge) -> Work<'a> {
+    Work {
+        trainer,
+        jobs,
+        folder,
+        save_models: false,
+        observer: &Silent,
+    }
+}
+
+fn tune_in<S: Study<Design = UciDesign>>(
+    folder: &Path,
+    study: &S,
+    jobs: usize,
+    trainer: &Ridge,
+) -> Vec<Winner> {
+    let plan = Plan::new(study, &asked()).unwrap();
     let tuning = TuneOptions {
         budget: 6,
-        folds: Some(2.min(plan.datasets[0].folds.len())),
-        given: options(jobs).settings,
-        jobs,
+        folds: Some(2.min(plan.groups[0].runs.len())),
+        given: settings(),
     };
-    tune(plan, &tuning, runner, &mut store, &Silent, &mut |_| Ok(())).unwrap()
+    let mut store = open(folder);
+    tune(
+        &plan,
+        &tuning,
+        &mut store,
+        &work(folder, jobs, trainer),
+        &mut |_| Ok(()),
+    )
+    .unwrap()
 }
 
 fn without_timings(folder: &Path) -> String {
@@ -51,26 +87,23 @@ fn without_timings(folder: &Path) -> String {
 
 #[test]
 fn trials_and_winners_do_not_depend_on_threads_or_interruptions() {
-    let plan = plan(&options(1));
+    let uci = uci();
     let whole = tempfile::tempdir().unwrap();
-    let winners = tune_in(whole.path(), &plan, 1, &Ridge::default());
+    let winners = tune_in(whole.path(), &uci, 1, &Ridge::default());
     assert_eq!(winners.len(), 2);
     // Rungs of 6 and 2 configurations, 2 folds, 2 methods.
     let text = without_timings(whole.path());
     assert_eq!(text.lines().count(), (6 + 2) * 2 * 2);
 
     let threads = tempfile::tempdir().unwrap();
-    assert_eq!(
-        tune_in(threads.path(), &plan, 4, &Ridge::default()),
-        winners
-    );
+    assert_eq!(tune_in(threads.path(), &uci, 4, &Ridge::default()), winners);
     assert_eq!(without_timings(threads.path()), text);
 
     let written = std::fs::read_to_string(whole.path().join("tune.jsonl")).unwrap();
     for cut in [written.len() / 3, written.len() - 2] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("tune.jsonl"), &written[..cut]).unwrap();
-        assert_eq!(tune_in(folder.path(), &plan, 2, &Ridge::default()), winners);
+        assert_eq!(tune_in(folder.path(), &uci, 2, &Ridge::default()), winners);
         assert_eq!(without_timings(folder.path()), text, "{cut}");
     }
 }
@@ -78,8 +111,8 @@ fn trials_and_winners_do_not_depend_on_threads_or_interruptions() {
 #[test]
 fn the_winner_is_the_least_mean_of_the_last_rung_and_no_worse_than_the_default() {
     let folder = tempfile::tempdir().unwrap();
-    let winners = tune_in(folder.path(), &plan(&options(1)), 1, &Ridge::default());
-    let store = TrialStore::open(folder.path()).unwrap();
+    let winners = tune_in(folder.path(), &uci(), 1, &Ridge::default());
+    let store = open(folder.path());
     for winner in winners {
         let last: Vec<_> = store
             .entries()
@@ -105,41 +138,69 @@ fn the_winner_is_the_least_mean_of_the_last_rung_and_no_worse_than_the_default()
     }
 }
 
+/// One fold whose test rows may hold anything: the rows of one fold are training rows of another.
+struct Changed {
+    uci: Uci,
+    test: Option<f64>,
+}
+
+impl Study for Changed {
+    const NAME: &'static str = Uci::NAME;
+    type Design = UciDesign;
+    type Extra = ();
+
+    fn designs(&self) -> Vec<UciDesign> {
+        self.uci.designs()
+    }
+
+    fn runs(&self, _: &UciDesign) -> Vec<RunId> {
+        vec![RunId { seed: 0, fold: 0 }]
+    }
+
+    fn problem(&self, design: &UciDesign) -> svn_models::recipe::Problem {
+        self.uci.problem(design)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn fold(&self, of: Of<'_, UciDesign>) -> Result<Fold, svn_bench::engine::EngineError> {
+        let mut fold = self.uci.fold(of)?;
+        if let Some(value) = self.test {
+            fold.test.x.fill(-value);
+            fold.test.y.fill(value);
+        }
+        Ok(fold)
+    }
+}
+
 #[test]
 fn what_the_test_rows_hold_changes_no_trial() {
-    let trials = |change: bool| {
-        let mut plan = plan(&options(1));
-        let dataset = &mut plan.datasets[0];
-        // The first fold alone: test rows of one fold are training rows of another.
-        dataset.folds.truncate(1);
-        if change {
-            for &row in &dataset.folds[0].test {
-                dataset.data.y[row] = 1e6 + row as f64;
-                dataset.data.x.row_mut(row).fill(-1e6);
-            }
-        }
+    let trials = |test| {
         let folder = tempfile::tempdir().unwrap();
-        tune_in(folder.path(), &plan, 1, &Ridge::default());
+        let study = Changed { uci: uci(), test };
+        tune_in(folder.path(), &study, 1, &Ridge::default());
         without_timings(folder.path())
     };
-    assert_eq!(trials(false), trials(true));
+    assert_eq!(trials(None), trials(Some(1e6)));
 }
 
 #[test]
 fn every_method_has_the_same_number_of_configurations_its_default_first() {
-    let plan = plan(&options(1));
-    let summary = &plan.datasets[0].summary;
+    let uci = uci();
+    let problem = uci.problem(&uci.designs()[0]);
     let given = Recipe {
         noise: Some(Noise::Homoscedastic),
         ..Recipe::default()
     };
     for method in Method::ALL {
-        let sample = |seed| candidates(summary, method, &given, 30, seed).unwrap();
+        let sample = |seed| candidates(("autompg", &problem), method, &given, 30, seed).unwrap();
         let found = sample(0);
         assert_eq!(found.len(), 30);
         assert_eq!(
             found[0],
-            summary.resolve(method, &given).unwrap(),
+            given.resolve(method, &problem).unwrap().recipe,
             "the default"
         );
         for (index, settings) in found.iter().enumerate() {
@@ -164,9 +225,9 @@ fn failed_trials_lose_and_are_written_down() {
         panic: Some((Method::Ensemble, 0)),
         ..Ridge::default()
     };
-    let winners = tune_in(folder.path(), &plan(&options(2)), 2, &broken);
+    let winners = tune_in(folder.path(), &uci(), 2, &broken);
     assert_eq!(winners, []);
-    let store = TrialStore::open(folder.path()).unwrap();
+    let store = open(folder.path());
     let failures: Vec<&str> = store
         .entries()
         .iter()
@@ -185,10 +246,19 @@ fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
         "[svn]\nlr = 0.5\nbatch_size = 8\n",
     )
     .unwrap();
-    let mut options = options(1);
-    options.tuned = TunedSource::Path(folder.path().to_owned());
-    options.settings.batch_size = Some(32);
-    let plan = plan(&options);
+    let mut asked = asked();
+    asked.tuned = TunedSource::Path(folder.path().to_owned());
+    asked.settings.batch_size = Some(32);
+    let uci = uci();
+    let plan = Plan::new(&uci, &asked).unwrap();
+    // What the file has nothing for is told.
+    let file = folder.path().display();
+    assert_eq!(
+        plan.warnings,
+        [format!(
+            "--settings {file} has nothing for ensemble on autompg: the method's defaults are used"
+        )]
+    );
     let settings = |method| {
         let mut groups = plan.groups.iter();
         let group = groups.find(|group| group.configuration.method == method);
@@ -202,8 +272,9 @@ fn the_command_line_goes_before_the_file_and_the_file_before_the_default() {
 
 #[test]
 fn more_folds_than_the_protocol_has_are_refused() {
-    let (plan, folder) = (plan(&options(1)), tempfile::tempdir().unwrap());
-    let mut store = TrialStore::open(folder.path()).unwrap();
+    let (uci, folder) = (uci(), tempfile::tempdir().unwrap());
+    let plan = Plan::new(&uci, &asked()).unwrap();
+    let mut store = open(folder.path());
     for (folds, expected) in [
         (0, "--tune-folds 0: expected 1 to the 5 folds of autompg"),
         (6, "--tune-folds 6: expected 1 to the 5 folds of autompg"),
@@ -211,18 +282,11 @@ fn more_folds_than_the_protocol_has_are_refused() {
         let tuning = TuneOptions {
             budget: 2,
             folds: Some(folds),
-            given: options(1).settings,
-            jobs: 1,
+            given: settings(),
         };
-        let error = tune(
-            &plan,
-            &tuning,
-            &Ridge::default(),
-            &mut store,
-            &Silent,
-            &mut |_| Ok(()),
-        )
-        .unwrap_err();
+        let ridge = Ridge::default();
+        let work = work(folder.path(), 1, &ridge);
+        let error = tune(&plan, &tuning, &mut store, &work, &mut |_| Ok(())).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }

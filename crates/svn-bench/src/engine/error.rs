@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use svn_models::ModelError;
 use svn_models::recipe::Method;
+use svn_models::scaling::ScaleError;
 
-use super::{StoreError, TunedError};
+use super::{RunId, StoreError, TunedError};
 use crate::data::DataError;
 use crate::split::SplitError;
 
@@ -68,6 +69,16 @@ pub enum EngineError {
         /// What is wrong.
         source: SplitError,
     },
+    /// A fold has nothing to learn.
+    #[error("data set `{dataset}`, fold {fold} of seed {seed}: {source}", fold = run.fold + 1, seed = run.seed)]
+    Fold {
+        /// Name of the data set.
+        dataset: String,
+        /// Which.
+        run: RunId,
+        /// What is wrong.
+        source: ScaleError,
+    },
     /// An option is out of its range.
     #[error(transparent)]
     Option(#[from] OptionError),
@@ -112,6 +123,7 @@ impl EngineError {
             }
             Self::Data(_)
             | Self::Split { .. }
+            | Self::Fold { .. }
             | Self::Option(_)
             | Self::Recipe { .. }
             | Self::Tuned(_)

@@ -1,4 +1,4 @@
-//! From a study and what is asked for to groups of runs: settings resolved and checked before anything runs.
+//! From a study and what is asked for to groups of runs: settings and splits checked before anything runs.
 
 use svn_models::recipe::{Method, Recipe, Resolved};
 
@@ -29,6 +29,7 @@ pub struct Group<D> {
 }
 
 /// Everything that is to be done.
+#[expect(missing_debug_implementations, reason = "it holds a study with its data")]
 pub struct Plan<'s, S: Study> {
     /// What is fitted and measured.
     pub study: &'s S,
@@ -39,7 +40,7 @@ pub struct Plan<'s, S: Study> {
 }
 
 impl<'s, S: Study> Plan<'s, S> {
-    /// Resolve the settings of every group, and cut the rows of a first run of each design.
+    /// Resolve the settings of every group, and see that the rows of every run can be cut.
     ///
     /// # Errors
     /// [`EngineError`]; all of them are about arguments or input.
@@ -58,7 +59,7 @@ impl<'s, S: Study> Plan<'s, S> {
         let mut groups = Vec::new();
         for design in &designs {
             let runs = study.runs(design);
-            if let Some(&run) = runs.first() {
+            for &run in &runs {
                 study.check(Of { design, run })?;
             }
             for &method in &methods {

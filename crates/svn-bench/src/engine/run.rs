@@ -34,6 +34,7 @@ pub struct Finished {
 }
 
 /// Where and how runs are done.
+#[expect(missing_debug_implementations, reason = "it holds who trains and who watches")]
 pub struct Work<'a> {
     /// Who trains.
     pub trainer: &'a dyn Trainer,

@@ -87,6 +87,7 @@ impl Model for Ensemble {
 }
 
 /// A model and how it came about.
+#[expect(missing_debug_implementations, reason = "a model is of any kind")]
 pub struct Trained {
     /// The best epoch's.
     pub model: Box<dyn Model>,
@@ -119,6 +120,7 @@ impl Trained {
 }
 
 /// What a trainer may know of its run.
+#[expect(missing_debug_implementations, reason = "it holds closures")]
 pub struct Context<'a> {
     /// Word of the study's random streams.
     pub stream: &'static str,
@@ -167,7 +169,7 @@ pub trait Trainer: Sync {
 
 /// Trains networks by `svn-models`.
 #[derive(Debug, Clone, Copy)]
-pub struct Networks {
+struct Networks {
     device: Device,
 }
 

@@ -7,14 +7,15 @@
 
 use std::time::{Duration, Instant};
 
-use ndarray::{Array1, Array2, Array3, Axis};
+use ndarray::{Array1, Array2, Array3, ArrayView2, Axis};
 use rand::RngExt;
-use svn_bench::data::Task;
-use svn_bench::experiment::{
-    EpochPoint, EpochProgress, FoldJob, FoldOutcome, FoldRunner, Method, Part, RunError, Validated,
+use svn_bench::engine::{
+    Context, EpochPoint, EpochProgress, Fold, Model, Part, RunError, Trained, Trainer,
 };
-use svn_bench::metrics::{Metrics, classification_metrics, regression_metrics};
-use svn_models::{ClassPrediction, Prediction};
+use svn_bench::metrics::{classification_metrics, regression_metrics};
+use svn_models::recipe::{Method, Resolved};
+use svn_models::scaling::{FeatureScaler, TargetScaler};
+use svn_models::{ClassPrediction, ModelError, Prediction};
 
 /// Bagged ridge regression, with a delay per epoch and folds that fail on request.
 #[derive(Default)]
@@ -24,123 +25,150 @@ pub(crate) struct Ridge {
     pub panic: Option<(Method, usize)>,
 }
 
-impl FoldRunner for Ridge {
-    fn validate(
+impl Trainer for Ridge {
+    fn fit(
         &self,
-        job: &FoldJob,
-        progress: &dyn Fn(EpochProgress),
-    ) -> Result<Validated, RunError> {
-        // The ridge measures what it is given; the validation rows stand in for a test part.
-        let outcome = self.run(job, &job.validation, progress)?;
-        Ok(Validated {
-            nll: outcome.metrics.value("nll").unwrap(),
-            best_epoch: outcome.best_epoch,
-            wall_s: outcome.wall_s,
-        })
-    }
-
-    fn run(
-        &self,
-        job: &FoldJob,
-        test: &Part,
-        progress: &dyn Fn(EpochProgress),
-    ) -> Result<FoldOutcome, RunError> {
-        if self.fail == Some((job.method, job.fold)) {
+        fold: &Fold,
+        resolved: &Resolved,
+        context: &Context<'_>,
+    ) -> Result<Trained, RunError> {
+        let job = (resolved.method, context.run.fold);
+        if self.fail == Some(job) {
             return Err(RunError::Failed(
                 "the loss is not finite after step 3".into(),
             ));
         }
-        assert!(
-            self.panic != Some((job.method, job.fold)),
-            "index out of bounds"
-        );
-        let start = Instant::now();
-        let epochs = job.settings.epochs.unwrap_or(1).min(6);
-        let mut outcome = FoldOutcome {
-            epochs,
-            ..FoldOutcome::default()
-        };
-        let mut best = f64::INFINITY;
+        assert!(self.panic != Some(job), "index out of bounds");
+        let epochs = resolved.recipe.epochs.unwrap_or(1).min(6);
+        let members = resolved.recipe.particles.unwrap_or(5);
+        let (mut best, mut trained) = (f64::INFINITY, None);
+        let (mut curve, mut step_ms) = (Vec::new(), Vec::new());
         for epoch in 1..=epochs {
             let step = Instant::now();
             std::thread::sleep(self.epoch_delay);
-            let weights = fit(job, 10f64.powi(2 - epoch as i32));
-            let validation = measure(job, &weights, &job.validation).value("nll");
-            if validation.is_some_and(|nll| nll < best) {
-                best = validation.unwrap();
-                outcome.best_epoch = epoch;
-                outcome.metrics = measure(job, &weights, test);
+            let model = RidgeModel::fit(fold, members, 10f64.powi(2 - epoch as i32), context);
+            let validation_nll = model.nll(&fold.validation);
+            if validation_nll.is_some_and(|nll| nll < best) {
+                best = validation_nll.unwrap();
+                trained = Some((epoch, model));
             }
-            outcome.curve.push(EpochPoint {
+            curve.push(EpochPoint {
                 epoch,
-                validation_nll: validation,
+                validation_nll,
             });
-            outcome.step_ms.push(step.elapsed().as_secs_f64() * 1e3);
-            progress(EpochProgress {
+            step_ms.push(step.elapsed().as_secs_f64() * 1e3);
+            (context.progress)(EpochProgress {
                 epoch,
                 epochs,
-                validation_nll: validation,
+                validation_nll,
             });
         }
-        outcome.wall_s = start.elapsed().as_secs_f64();
-        Ok(outcome)
+        let (best_epoch, model) = trained.unwrap();
+        Ok(Trained {
+            model: Box::new(model),
+            validation_nll: None,
+            epochs,
+            best_epoch,
+            curve,
+            kernel: None,
+            epoch_s: step_ms.iter().map(|ms| ms / 1e3).collect(),
+            step_ms,
+            warnings: Vec::new(),
+        })
     }
 }
 
-/// Weights of each member: (features + 1) × outputs.
-fn fit(job: &FoldJob, penalty: f64) -> Vec<Array2<f64>> {
-    let mut rng = job.stream("bootstrap");
-    let n = job.train.y.len();
-    (0..job.settings.particles.unwrap_or(5))
-        .map(|_| {
+struct RidgeModel {
+    features: FeatureScaler,
+    target: TargetScaler,
+    /// Of each member: (features + 1) × outputs.
+    weights: Vec<Array2<f64>>,
+    /// Of each member, standardised; none for classes.
+    noise: Option<Vec<f64>>,
+}
+
+impl RidgeModel {
+    fn fit(fold: &Fold, members: usize, penalty: f64, context: &Context<'_>) -> Self {
+        let Part { x, y } = &fold.train;
+        let features = FeatureScaler::fit(x.view()).unwrap();
+        let x = with_intercept(&features.transform(x.view()).unwrap());
+        let classes = fold.labels.as_ref().map(|labels| labels.len());
+        let target = match classes {
+            Some(_) => TargetScaler::IDENTITY,
+            None => TargetScaler::fit(y.view()).unwrap(),
+        };
+        let y = target.transform(y.view());
+        let mut rng = context.stream("bootstrap");
+        let n = y.len();
+        let member = |_| {
             let rows: Vec<usize> = (0..n).map(|_| rng.random_range(0..n)).collect();
-            let x = with_intercept(&job.train.x.select(Axis(0), &rows));
-            let y = outputs(job, &job.train.y.select(Axis(0), &rows));
+            let x = x.select(Axis(0), &rows);
+            let y = outputs(classes, &y.select(Axis(0), &rows));
             let gram = x.t().dot(&x) + Array2::<f64>::eye(x.ncols()) * penalty;
             solve(gram, x.t().dot(&y))
-        })
-        .collect()
+        };
+        let weights: Vec<Array2<f64>> = (0..members).map(member).collect();
+        let noise = weights.iter().map(|w| {
+            let residual = &x.dot(w).column(0) - &y;
+            residual.dot(&residual) / n as f64 + 1e-6
+        });
+        Self {
+            noise: classes.is_none().then(|| noise.collect()),
+            weights,
+            features,
+            target,
+        }
+    }
+
+    fn outputs(&self, x: ArrayView2<'_, f64>) -> Vec<Array2<f64>> {
+        let x = with_intercept(&self.features.transform(x).unwrap());
+        self.weights.iter().map(|w| x.dot(w)).collect()
+    }
+
+    fn nll(&self, part: &Part) -> Option<f64> {
+        let metrics = match self.noise {
+            Some(_) => {
+                let prediction = self.predict(part.x.view()).unwrap();
+                regression_metrics(&prediction, None, part.y.view())
+            }
+            None => {
+                let prediction = self.predict_classes(part.x.view()).unwrap();
+                classification_metrics(&prediction, &part.classes())
+            }
+        };
+        metrics.unwrap().value("nll")
+    }
 }
 
-fn measure(job: &FoldJob, weights: &[Array2<f64>], part: &Part) -> Metrics {
-    let x = with_intercept(&part.x);
-    let predictions: Vec<Array2<f64>> = weights.iter().map(|w| x.dot(w)).collect();
-    let (members, n) = (weights.len(), part.y.len());
-    if job.dataset.task == Task::Classification {
-        let logits = Array3::from_shape_fn((members, n, job.dataset.classes), |(p, i, c)| {
-            4.0 * predictions[p][[i, c]]
-        });
-        return classification_metrics(&ClassPrediction::new(logits).unwrap(), &part.classes())
-            .unwrap();
+impl Model for RidgeModel {
+    fn predict(&self, x: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
+        let outputs = self.outputs(x);
+        let shape = (outputs.len(), x.nrows());
+        let variances = self.noise.as_ref().unwrap();
+        let noise = Array2::from_shape_fn(shape, |(p, _)| variances[p]);
+        let means = Array2::from_shape_fn(shape, |(p, i)| outputs[p][[i, 0]]);
+        let prediction = Prediction::new(means, noise)?;
+        Ok(prediction.rescaled(self.target.mean, self.target.scale))
     }
-    let fitted = with_intercept(&job.train.x);
-    let variances: Vec<f64> = weights
-        .iter()
-        .map(|w| {
-            let residual = &fitted.dot(w).column(0) - &job.train.y;
-            residual.dot(&residual) / residual.len() as f64 + 1e-6
-        })
-        .collect();
-    let noise = Array2::from_shape_fn((members, n), |(p, _)| variances[p]);
-    let means = Array2::from_shape_fn((members, n), |(p, i)| predictions[p][[i, 0]]);
-    let scaler = &job.target_scaler;
-    let prediction = Prediction::new(means, noise).unwrap();
-    let prediction = prediction.rescaled(scaler.mean, scaler.scale);
-    regression_metrics(&prediction, None, part.original_y.view()).unwrap()
+
+    fn predict_classes(&self, x: ArrayView2<'_, f64>) -> Result<ClassPrediction, ModelError> {
+        let outputs = self.outputs(x);
+        let shape = (outputs.len(), x.nrows(), outputs[0].ncols());
+        ClassPrediction::new(Array3::from_shape_fn(shape, |(p, i, c)| {
+            4.0 * outputs[p][[i, c]]
+        }))
+    }
 }
 
 fn with_intercept(x: &Array2<f64>) -> Array2<f64> {
     ndarray::concatenate![Axis(1), x.view(), Array2::ones((x.nrows(), 1))]
 }
 
-fn outputs(job: &FoldJob, y: &Array1<f64>) -> Array2<f64> {
-    let columns = job.dataset.classes.max(1);
-    Array2::from_shape_fn((y.len(), columns), |(i, c)| {
-        if job.dataset.classes == 0 {
-            y[i]
-        } else {
-            f64::from(y[i] == c as f64)
-        }
+fn outputs(classes: Option<usize>, y: &Array1<f64>) -> Array2<f64> {
+    let columns = classes.unwrap_or(1);
+    Array2::from_shape_fn((y.len(), columns), |(i, c)| match classes {
+        None => y[i],
+        Some(_) => f64::from(y[i] == c as f64),
     })
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use ndarray::Axis;
 use svn_models::recipe::{NetworkKind, Problem};
+use svn_models::scaling::TargetScaler;
 
 use super::UciDesign;
 use crate::data::{Dataset, Manifest, SearchPath, Task, load_named};
@@ -136,6 +137,16 @@ impl Set {
         })
     }
 
+    fn rows(&self, run: RunId) -> Result<&FoldRows, EngineError> {
+        let folds = self.folds.get(&run.seed);
+        let rows = folds.and_then(|folds| folds.get(run.fold));
+        rows.ok_or_else(|| {
+            let RunId { seed, fold } = run;
+            let name = &self.design.dataset;
+            EngineError::Arguments(format!("{name} has no fold {fold} of seed {seed}"))
+        })
+    }
+
     fn part(&self, rows: &[usize]) -> Part {
         Part {
             x: self.data.x.select(Axis(0), rows),
@@ -177,17 +188,23 @@ impl Study for Uci {
             .collect()
     }
 
+    fn check(&self, of: Of<'_, UciDesign>) -> Result<(), EngineError> {
+        let set = self.set(of.design)?;
+        let train = &set.rows(of.run)?.train;
+        if set.data.task == Task::Regression {
+            let targets = set.data.y.select(Axis(0), train);
+            TargetScaler::fit(targets.view()).map_err(|source| EngineError::Fold {
+                dataset: of.design.dataset.clone(),
+                run: of.run,
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
     fn fold(&self, of: Of<'_, UciDesign>) -> Result<Fold, EngineError> {
         let set = self.set(of.design)?;
-        let folds = set.folds.get(&of.run.seed);
-        let rows = folds.and_then(|folds| folds.get(of.run.fold));
-        let rows = rows.ok_or_else(|| {
-            let (name, run) = (&of.design.dataset, of.run);
-            EngineError::Arguments(format!(
-                "{name} has no fold {} of seed {}",
-                run.fold, run.seed
-            ))
-        })?;
+        let rows = set.rows(of.run)?;
         Ok(Fold {
             train: set.part(&rows.train),
             validation: set.part(&rows.validation),
