@@ -29,7 +29,10 @@ pub struct Group<D> {
 }
 
 /// Everything that is to be done.
-#[expect(missing_debug_implementations, reason = "it holds a study with its data")]
+#[expect(
+    missing_debug_implementations,
+    reason = "it holds a study with its data"
+)]
 pub struct Plan<'s, S: Study> {
     /// What is fitted and measured.
     pub study: &'s S,

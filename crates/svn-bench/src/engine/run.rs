@@ -34,7 +34,10 @@ pub struct Finished {
 }
 
 /// Where and how runs are done.
-#[expect(missing_debug_implementations, reason = "it holds who trains and who watches")]
+#[expect(
+    missing_debug_implementations,
+    reason = "it holds who trains and who watches"
+)]
 pub struct Work<'a> {
     /// Who trains.
     pub trainer: &'a dyn Trainer,
