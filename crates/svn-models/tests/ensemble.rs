@@ -380,7 +380,7 @@ fn what_is_no_data_is_told_in_one_line() {
         .fit(x.view(), y.view(), Task::Regression);
     assert_eq!(
         settings.unwrap_err().to_string(),
-        "particles is 0; expected a whole number, at least 1"
+        "particles is 0; expected a whole number, 1 to 1e9"
     );
     let ensemble = quick().fit(x.view(), y.view(), Task::Regression).unwrap();
     let narrow = ensemble.predict(x.slice(s![.., ..1])).unwrap_err();

@@ -123,6 +123,27 @@ impl Common {
         }
     }
 
+    /// Whether a `--data` that was given has been of use.
+    ///
+    /// # Errors
+    /// [`EngineError::Arguments`] naming the first data set that was read from elsewhere.
+    pub(super) fn check_data<'f>(
+        &self,
+        mut files: impl Iterator<Item = (&'f str, &'f Path)>,
+    ) -> Result<(), EngineError> {
+        let Some(folder) = &self.data else {
+            return Ok(());
+        };
+        match files.find(|(_, file)| !file.starts_with(folder)) {
+            None => Ok(()),
+            Some((name, file)) => Err(EngineError::Arguments(format!(
+                "--data {} has no {name}, which would be read from {}; leave out --data, or name only what is there",
+                folder.display(),
+                file.display()
+            ))),
+        }
+    }
+
     fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(|| match self.device {
@@ -131,9 +152,17 @@ impl Common {
         })
     }
 
-    fn out<S: Study>(&self) -> PathBuf {
-        let default = || Path::new("results").join(format!("bench-{}", S::NAME));
-        self.out.clone().unwrap_or_else(default)
+    fn out<S: Study>(&self) -> Result<PathBuf, EngineError> {
+        let Some(out) = &self.out else {
+            return Ok(Path::new("results").join(format!("bench-{}", S::NAME)));
+        };
+        let text = out.to_string_lossy();
+        // What a shell would have put in place of these, or a slip of the hand.
+        if text.trim().is_empty() || text.starts_with('~') || text == "-" {
+            let message = format!("--out `{text}`: expected the name of a folder");
+            return Err(EngineError::Arguments(message));
+        }
+        Ok(out.clone())
     }
 }
 
@@ -163,7 +192,7 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
     let study = arguments.study.study(common, &asked)?;
     let plan = Plan::new(&study, &asked)?;
     let progress = Progress::new(common.quiet);
-    let folder = common.out::<A::Study>();
+    let folder = common.out::<A::Study>()?;
     progress.head(&plan, asked.jobs, &folder);
     let work = Work {
         trainer: trainer.as_ref(),

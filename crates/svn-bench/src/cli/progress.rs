@@ -53,6 +53,7 @@ impl Progress {
     /// A line above the bars, or on standard error without them.
     fn line(&self, text: &str) {
         *lock(&self.last) = Instant::now();
+        let text = &print::escaped(text);
         if self.bars.is_hidden() || self.quiet {
             print::error(format_args!("{text}"));
         } else {

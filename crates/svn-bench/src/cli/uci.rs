@@ -12,12 +12,7 @@ use crate::study::uci::{ProtocolName, TUNED, Uci, UciOptions};
 #[derive(Debug, Args)]
 pub(super) struct Tables {
     /// Data set; may be repeated
-    #[arg(
-        long = "dataset",
-        value_name = "NAME",
-        value_delimiter = ',',
-        required_unless_present = "all"
-    )]
+    #[arg(long = "dataset", value_name = "NAME", value_delimiter = ',')]
     pub datasets: Vec<String>,
 
     /// All data sets but those with a leak
@@ -49,6 +44,17 @@ impl StudyArgs for Tables {
 
     fn study(&self, common: &Common, _: &Asked) -> Result<Uci, EngineError> {
         let manifest = Manifest::embedded()?;
+        if self.datasets.is_empty() && !self.all {
+            let names: Vec<&str> = manifest
+                .entries()
+                .iter()
+                .map(|entry| entry.name.as_str())
+                .collect();
+            return Err(EngineError::Arguments(format!(
+                "nothing to do: name a --dataset or say --all; known: {}",
+                names.join(", ")
+            )));
+        }
         let sound = manifest.entries().iter().filter(|entry| !entry.leaky);
         let options = UciOptions {
             datasets: match self.all {
@@ -59,6 +65,8 @@ impl StudyArgs for Tables {
             folds: self.folds,
             seeds: common.seeds(),
         };
-        Uci::load(&options, &manifest, &common.search_path()?)
+        let uci = Uci::load(&options, &manifest, &common.search_path()?)?;
+        common.check_data(uci.files())?;
+        Ok(uci)
     }
 }

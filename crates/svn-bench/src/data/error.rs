@@ -25,7 +25,7 @@ pub enum DataError {
         searched: String,
     },
     /// No such name in the manifest.
-    #[error("unknown data set `{name}`; known: {known}")]
+    #[error("unknown data set `{name}`{near}; known: {known}", near = near(name, known))]
     Unknown {
         /// The name that was asked for.
         name: String,
@@ -220,4 +220,29 @@ pub enum DataError {
         /// As in the file.
         found: String,
     },
+}
+
+/// `, did you mean ...?` if one of the names, which are separated by commas, is nearly this one.
+pub(crate) fn near(name: &str, known: &str) -> String {
+    let scored = known
+        .split(", ")
+        .map(|known| (strsim::jaro(name, known), known));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0));
+    match best.filter(|(score, _)| *score > 0.8) {
+        Some((_, known)) => format!(", did you mean `{known}`?"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near;
+
+    #[test]
+    fn a_misspelt_name_is_answered_by_the_nearest() {
+        let known = "yacht, energy, wine";
+        assert_eq!(near("yaht", known), ", did you mean `yacht`?");
+        assert_eq!(near("energie", known), ", did you mean `energy`?");
+        assert_eq!(near("mnist", known), "");
+    }
 }

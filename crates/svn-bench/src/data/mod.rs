@@ -17,6 +17,7 @@ mod text;
 pub use audit::{LEAK_CORRELATION, correlation};
 pub use dataset::{Dataset, LoadOptions, LoadReport, load};
 pub use error::DataError;
+pub(crate) use error::near;
 pub use idx::{find_idx, read_idx};
 pub use locate::{SearchPath, load_named};
 pub use manifest::{Entry, Manifest, TargetStats};

@@ -9,6 +9,7 @@
 
 mod error;
 mod measure;
+mod memory;
 mod observer;
 mod plan;
 mod pool;

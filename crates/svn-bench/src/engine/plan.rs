@@ -2,7 +2,10 @@
 
 use svn_models::recipe::{Method, Recipe, Resolved};
 
-use super::{Configuration, EngineError, Of, RunId, Study, TunedSource, out_of_range};
+use super::{Configuration, EngineError, Of, RunId, Study, TunedSource, memory, out_of_range};
+
+/// Runs of a design whose rows are cut before anything runs.
+const CHECKED: usize = 100;
 
 /// What is asked for, beside the study's own options.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +65,7 @@ impl<'s, S: Study> Plan<'s, S> {
         let mut groups = Vec::new();
         for design in &designs {
             let runs = study.runs(design);
-            for &run in &runs {
+            for &run in runs.iter().take(CHECKED) {
                 study.check(Of { design, run })?;
             }
             for &method in &methods {
@@ -124,12 +127,20 @@ fn resolve<S: Study>(
         None => warnings.extend(asked.tuned.silent_about(dataset, method)),
     }
     let given = given.or(&study.recipe(design, method).meant_for(method));
-    let resolved = given.resolve(method, &study.problem(design));
-    resolved.map_err(|source| EngineError::Recipe {
+    let wrong = |source| EngineError::Recipe {
         dataset: dataset.to_owned(),
         method,
         source: Box::new(source),
-    })
+    };
+    let resolved = given
+        .resolve(method, &study.problem(design))
+        .map_err(wrong)?;
+    match memory::too_much(&resolved, memory::of_this_machine()).map_err(wrong)? {
+        None => Ok(resolved),
+        Some(text) => Err(EngineError::Arguments(format!(
+            "{dataset}, {method}: {text}"
+        ))),
+    }
 }
 
 /// A sentence where one `--lr` is the step size of first-order and of Newton steps, of which one seldom suits both.

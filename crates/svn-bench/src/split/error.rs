@@ -12,7 +12,8 @@ pub enum SplitError {
     },
     /// Some part of some fold would be empty.
     #[error(
-        "{rows} rows are too few for {folds} folds: the {part} part of fold {fold} would be empty"
+        "{rows} rows are too few for {folds} folds: the {part} part of fold {fold} would be empty",
+        fold = fold + 1
     )]
     TooFewRows {
         /// Rows of the data set.

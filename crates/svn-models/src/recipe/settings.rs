@@ -35,16 +35,16 @@ impl<T> Range<T> {
 }
 
 const COUNT: Range<usize> = Range {
-    expected: "a whole number, at least 1",
-    fits: |&value| value >= 1,
+    expected: "a whole number, 1 to 1e9",
+    fits: |value| (1..=1_000_000_000).contains(value),
 };
 const WHOLE: Range<usize> = Range {
     expected: "a whole number",
     fits: |_| true,
 };
 const WIDTHS: Range<Vec<usize>> = Range {
-    expected: "whole numbers, each at least 1",
-    fits: |widths| widths.iter().all(|&width| width >= 1),
+    expected: "whole numbers, each 1 to 1e6",
+    fits: |widths| widths.iter().all(|width| (1..=1_000_000).contains(width)),
 };
 const POSITIVE: Range<f64> = Range {
     expected: "a positive finite number",

@@ -31,12 +31,12 @@ fn what_is_out_of_range_is_told_with_what_is_not() {
         (
             "particles",
             "0",
-            "particles is 0; expected a whole number, at least 1",
+            "particles is 0; expected a whole number, 1 to 1e9",
         ),
         (
             "hidden",
             "50,0",
-            "hidden is 50,0; expected whole numbers, each at least 1",
+            "hidden is 50,0; expected whole numbers, each 1 to 1e6",
         ),
         ("lr", "nan", "lr is nan; expected a positive finite number"),
         ("lr", "-1", "lr is -1; expected a positive finite number"),

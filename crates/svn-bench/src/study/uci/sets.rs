@@ -1,6 +1,7 @@
 //! Data sets, loaded and split.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ndarray::Axis;
 use svn_models::recipe::{NetworkKind, Problem};
@@ -8,11 +9,14 @@ use svn_models::scaling::TargetScaler;
 
 use super::UciDesign;
 use crate::data::{Dataset, Manifest, SearchPath, Task, load_named};
-use crate::engine::{EngineError, Fold, Of, Part, RunId, Study, distinct};
+use crate::engine::{EngineError, Fold, Of, Part, RunId, Study, distinct, out_of_range};
 use crate::split::{FoldRows, Protocol, split};
 
 /// Settings chosen on validation rows, (data set, text of its file), written by the build script from `experiments/uci`.
 pub const TUNED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/tuned_uci.rs"));
+
+/// Row indices that the splits of a data set may hold.
+const MOST: usize = 100_000_000;
 
 /// Which protocol, before the data set is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -89,13 +93,10 @@ impl Uci {
         })
     }
 
-    /// The files that were read.
-    pub fn files(&self) -> Vec<String> {
-        let file = |set: &Set| {
-            let hash = set.data.sha256.get(..8).unwrap_or_default();
-            format!("{} ({hash})", set.data.path.display())
-        };
-        self.sets.iter().map(file).collect()
+    /// The file that each data set was read from.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &Path)> {
+        let sets = self.sets.iter();
+        sets.map(|set| (set.data.name.as_str(), set.data.path.as_path()))
     }
 
     /// The set of a design, which is one of [`designs`](Study::designs).
@@ -112,6 +113,10 @@ impl Set {
             (ProtocolName::Paper, folds) => Protocol::Paper {
                 folds: folds.unwrap_or(5),
             },
+            (ProtocolName::Standard, Some(splits)) if splits.saturating_mul(rows) > MOST => {
+                let expected = format!("at most {} for {rows} rows", MOST / rows.max(1));
+                return Err(out_of_range("folds", splits, &expected).into());
+            }
             (ProtocolName::Standard, Some(splits)) => Protocol::Standard { splits },
             (ProtocolName::Standard, None) => Protocol::standard(rows),
         };

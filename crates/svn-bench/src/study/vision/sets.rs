@@ -1,7 +1,7 @@
 //! Image sets, loaded, and how they are cut.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use svn_models::LabelEncoding;
@@ -10,11 +10,11 @@ use svn_models::recipe::{Method, NetworkKind, Problem};
 
 use super::extra::extra;
 use super::{DeviceKind, ImageSplit, VisionDesign, VisionExtra};
-use crate::data::SearchPath;
 use crate::data::images::{
     CLASSES, Catalogue, ImageSet, PIXELS, Synthetic, holds_images, load_images, read_images,
     synthetic,
 };
+use crate::data::{SearchPath, near};
 use crate::engine::{
     Asked, EngineError, Fold, Model, Of, Part, Predicted, RunError, RunId, Study, distinct,
     out_of_range,
@@ -119,6 +119,13 @@ impl Vision {
         }
         let (mut images, mut warnings) = (Vec::new(), Vec::new());
         for name in &names {
+            if let Some(folder) = &options.folder
+                && Synthetic::named(name).is_none()
+                && !loader.loaded.contains_key(name)
+                && !holds_images(&folder.join(name))
+            {
+                return Err(EngineError::Arguments(no_use(name, folder, names.len())));
+            }
             images.push(loader.with_partner(name, options.foreign, &mut warnings)?);
         }
         let sizes: Vec<Option<usize>> = match distinct(&options.subsets).as_slice() {
@@ -169,6 +176,17 @@ fn design(images: &Images, learning: Option<usize>, options: &VisionOptions) -> 
     }
 }
 
+/// Why a folder that was named has nothing for a set.
+fn no_use(name: &str, folder: &Path, sets: usize) -> String {
+    let folder_text = folder.display();
+    match sets > 1 && holds_images(folder) {
+        true => format!("--data {folder_text} has the files of one set; name one --dataset"),
+        false => format!(
+            "--data {folder_text} has no {name}: no folder {name} with its IDX files; leave out --data, or name only what is there"
+        ),
+    }
+}
+
 /// Rows of the parts of a run.
 fn rows(set: &ImageSet, of: Of<'_, VisionDesign>) -> Result<FoldRows, EngineError> {
     let (limits, RunId { seed, fold }) = (of.design.limits, of.run);
@@ -208,7 +226,9 @@ fn check(options: &VisionOptions, asked: &Asked) -> Result<(), EngineError> {
     let names = image_set_names()?;
     match options.datasets.iter().find(|name| !names.contains(name)) {
         Some(name) => {
-            let message = format!("unknown image set `{name}`; known: {}", names.join(", "));
+            let known = names.join(", ");
+            let near = near(name, &known);
+            let message = format!("unknown image set `{name}`{near}; known: {known}");
             Err(EngineError::Arguments(message))
         }
         None => Ok(()),
