@@ -17,4 +17,6 @@ pub mod perf;
 pub mod plot;
 pub mod record;
 pub mod report;
+pub mod reporting;
 pub mod split;
+pub mod study;

@@ -10,5 +10,6 @@
 mod record;
 mod study;
 
+pub(crate) use record::quantile;
 pub use record::{Configuration, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
 pub use study::{Design, Extra, RunId};

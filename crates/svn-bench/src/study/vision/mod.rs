@@ -1,0 +1,17 @@
+//! LeNet on images: corrupted and foreign images, calibration, few data.
+
+mod design;
+mod extra;
+mod figures;
+mod page;
+mod reliability;
+
+#[cfg(test)]
+pub(crate) mod samples;
+
+pub use design::{DeviceKind, ImageSplit, PAPER_FOLDS, VisionDesign};
+pub use extra::{CorruptionMean, CorruptionPoint, VisionExtra, VisionPooled};
+pub use page::VisionPage;
+
+/// Name of the study.
+pub const NAME: &str = "vision";
