@@ -26,9 +26,17 @@ pub(super) fn tell_apart(
     let groups = parts((0..names.len()).collect(), |index| names[index].clone());
     for group in groups {
         let mut keys: Vec<&str> = Vec::new();
-        for (key, _) in group.iter().flat_map(|&index| &features[index]) {
-            if !keys.contains(&key.as_str()) {
-                keys.push(key);
+        for &index in &group {
+            // What only some have stands behind what it follows there.
+            let mut place = 0;
+            for (key, _) in &features[index] {
+                match keys.iter().position(|other| other == key) {
+                    Some(found) => place = found + 1,
+                    None => {
+                        keys.insert(place, key);
+                        place += 1;
+                    }
+                }
             }
         }
         split(names, features, add, group, &keys);
