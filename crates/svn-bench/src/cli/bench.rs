@@ -20,9 +20,10 @@ use crate::terminal::{DONE, FAILED, print, render};
 
 /// What a study adds to the command line.
 pub(super) trait StudyArgs: Args + Debug {
-    /// The study, and its part of the report.
-    type Study: Study
-        + Page<Design = <Self::Study as Study>::Design, Extra = <Self::Study as Study>::Extra>;
+    /// The study.
+    type Study: Study;
+    /// Its part of the report.
+    type Page: Page<Design = <Self::Study as Study>::Design, Extra = <Self::Study as Study>::Extra>;
     /// Settings without an option.
     const HIDDEN: &'static [&'static str];
     /// What is run where no method is named.
@@ -204,22 +205,20 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
     if arguments.tuning.tune {
         return tune::run(&arguments.tuning, &plan, &asked, &work, &progress);
     }
-    bench(&plan, &work, &progress)
+    bench::<A>(&plan, &work, &progress)
 }
 
-fn bench<S>(plan: &Plan<'_, S>, work: &Work<'_>, progress: &Progress) -> Outcome
-where
-    S: Study + Page<Design = <S as Study>::Design, Extra = <S as Study>::Extra>,
-{
-    let mut store = Store::open(work.folder, S::NAME).map_err(EngineError::from)?;
+fn bench<A: StudyArgs>(plan: &Plan<'_, A::Study>, work: &Work<'_>, progress: &Progress) -> Outcome {
+    let mut store = Store::open(work.folder, A::Study::NAME).map_err(EngineError::from)?;
     let finished = engine::run(plan, &mut store, work)?;
     progress.clear();
 
-    let summary = report::write::<S>(work.folder, store.entries(), environment(work.trainer))?;
+    let summary =
+        report::write::<A::Page>(work.folder, store.entries(), environment(work.trainer))?;
     let ours = |config: &str| plan.groups.iter().any(|group| group.config == config);
     let mut rows = summary.results.into_iter();
     let rows: Vec<_> = rows.by_ref().filter(|row| ours(&row.config)).collect();
-    for grid in report::results::<S>(&rows, Detail::Brief) {
+    for grid in report::results::<A::Page>(&rows, Detail::Brief) {
         print::out(render(&grid))?;
     }
     print::out(work.folder.join("report.md").display())?;

@@ -72,9 +72,9 @@ fn grid(winners: &[Winner]) -> Grid {
             default.map_or_else(|| "failed".to_owned(), number),
         ]
     };
-    Grid {
-        title: "Tuning",
-        header: header.map(str::to_owned).to_vec(),
-        rows: winners.iter().map(row).collect(),
-    }
+    Grid::new(
+        "Tuning",
+        header.map(str::to_owned).to_vec(),
+        winners.iter().map(row).collect(),
+    )
 }

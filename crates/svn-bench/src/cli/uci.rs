@@ -7,7 +7,7 @@ use super::bench::{Common, StudyArgs};
 use super::value::count_from_2;
 use crate::data::Manifest;
 use crate::engine::{Asked, EngineError};
-use crate::study::uci::{ProtocolName, TUNED, Uci, UciOptions};
+use crate::study::uci::{ProtocolName, TUNED, Uci, UciOptions, UciPage};
 
 #[derive(Debug, Args)]
 pub(super) struct Tables {
@@ -38,6 +38,7 @@ fn protocol(text: &str) -> Result<ProtocolName, String> {
 
 impl StudyArgs for Tables {
     type Study = Uci;
+    type Page = UciPage;
     const HIDDEN: &'static [&'static str] = &[];
     const METHODS: &'static [Method] = &Method::STANDARD;
     const TUNED: &'static [(&'static str, &'static str)] = TUNED;

@@ -6,7 +6,7 @@ use svn_models::recipe::Method;
 use super::bench::{Common, StudyArgs};
 use super::value::positive_count;
 use crate::engine::{Asked, EngineError, RunError};
-use crate::study::vision::{ImageSplit, LOW_DATA, Vision, VisionOptions};
+use crate::study::vision::{ImageSplit, LOW_DATA, Vision, VisionOptions, VisionPage};
 
 #[derive(Debug, Args)]
 pub(super) struct Images {
@@ -50,6 +50,7 @@ pub(super) struct Images {
 
 impl StudyArgs for Images {
     type Study = Vision;
+    type Page = VisionPage;
     const HIDDEN: &'static [&'static str] = &[
         "backend",
         "binary",

@@ -198,7 +198,7 @@ mod tests {
                 .entry("ycht")
                 .unwrap_err()
                 .to_string()
-                .starts_with("unknown data set `ycht`; known: yacht, energy,")
+                .starts_with("unknown data set `ycht`, did you mean `yacht`?; known: yacht, energy,")
         );
     }
 

@@ -47,11 +47,8 @@ pub(super) fn figures(figures: &[Figure]) -> Grid {
 }
 
 fn grid(header: &[&str], rows: Vec<Vec<String>>) -> Grid {
-    Grid {
-        title: "",
-        header: header.iter().map(|&name| name.to_owned()).collect(),
-        rows,
-    }
+    let header = header.iter().map(|&name| name.to_owned());
+    Grid::new("", header.collect(), rows)
 }
 
 fn ms(value: Option<f64>) -> String {

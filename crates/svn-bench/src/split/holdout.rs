@@ -236,7 +236,7 @@ mod tests {
             fault(None, Some(101)),
             "101 rows asked for, the test part has 100"
         );
-        assert!(fault(Some(1), None).contains("the validation part of fold 0 would be empty"));
-        assert!(fault(None, Some(0)).contains("the test part of fold 0 would be empty"));
+        assert!(fault(Some(1), None).contains("the validation part of fold 1 would be empty"));
+        assert!(fault(None, Some(0)).contains("the test part of fold 1 would be empty"));
     }
 }

@@ -82,19 +82,19 @@ fn too_few_rows_or_folds() {
     );
     assert_eq!(
         message(PAPER, 4),
-        "4 rows are too few for 5 folds: the test part of fold 4 would be empty"
+        "4 rows are too few for 5 folds: the test part of fold 5 would be empty"
     );
     assert_eq!(
         message(PAPER, 1),
-        "1 rows are too few for 5 folds: the validation part of fold 0 would be empty"
+        "1 rows are too few for 5 folds: the validation part of fold 1 would be empty"
     );
     assert_eq!(
         message(Protocol::Paper { folds: 2 }, 3),
-        "3 rows are too few for 2 folds: the validation part of fold 0 would be empty"
+        "3 rows are too few for 2 folds: the validation part of fold 1 would be empty"
     );
     assert_eq!(
         message(Protocol::Standard { splits: 3 }, 4),
-        "4 rows are too few for 3 folds: the test part of fold 0 would be empty"
+        "4 rows are too few for 3 folds: the test part of fold 1 would be empty"
     );
 }
 

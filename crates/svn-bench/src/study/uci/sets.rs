@@ -7,7 +7,7 @@ use ndarray::Axis;
 use svn_models::recipe::{NetworkKind, Problem};
 use svn_models::scaling::TargetScaler;
 
-use super::UciDesign;
+use super::{NAME, UciDesign};
 use crate::data::{Dataset, Manifest, SearchPath, Task, load_named};
 use crate::engine::{EngineError, Fold, Of, Part, RunId, Study, distinct, out_of_range};
 use crate::split::{FoldRows, Protocol, split};
@@ -161,7 +161,7 @@ impl Set {
 }
 
 impl Study for Uci {
-    const NAME: &'static str = "uci";
+    const NAME: &'static str = NAME;
     const STREAM: &'static str = "job";
     type Design = UciDesign;
     type Extra = ();

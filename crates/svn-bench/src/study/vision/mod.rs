@@ -1,8 +1,20 @@
-//! Image experiments: LeNet on MNIST, FashionMNIST or sets drawn here, with few or all images.
+//! LeNet on images: corrupted and foreign images, calibration, few data.
 
 mod design;
 mod extra;
+mod figures;
+mod measure;
+mod page;
+mod reliability;
 mod sets;
 
-pub use design::{CorruptionPoint, DeviceKind, ImageSplit, VisionDesign, VisionExtra};
+#[cfg(test)]
+pub(crate) mod samples;
+
+pub use design::{DeviceKind, ImageSplit, PAPER_FOLDS, VisionDesign};
+pub use extra::{CorruptionMean, CorruptionPoint, VisionExtra, VisionPooled};
+pub use page::VisionPage;
 pub use sets::{LOW_DATA, Vision, VisionOptions, image_set_names};
+
+/// Name of the study.
+pub const NAME: &str = "vision";

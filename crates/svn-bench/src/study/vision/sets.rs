@@ -8,8 +8,8 @@ use svn_models::LabelEncoding;
 use svn_models::posterior::CurvatureFamily;
 use svn_models::recipe::{Method, NetworkKind, Problem};
 
-use super::extra::extra;
-use super::{DeviceKind, ImageSplit, VisionDesign, VisionExtra};
+use super::measure::extra;
+use super::{DeviceKind, ImageSplit, NAME, PAPER_FOLDS, VisionDesign, VisionExtra};
 use crate::data::images::{
     CLASSES, Catalogue, ImageSet, PIXELS, Synthetic, holds_images, load_images, read_images,
     synthetic,
@@ -26,9 +26,6 @@ use crate::split::{
 
 /// Sizes of the study with few data: training and validation images together.
 pub const LOW_DATA: [usize; 4] = [500, 2000, 5000, 10_000];
-
-/// Folds of the paper's protocol.
-const FOLDS: usize = 5;
 
 /// What is asked for.
 #[derive(Debug, Clone)]
@@ -134,7 +131,7 @@ impl Vision {
         };
         let folds = match options.split {
             ImageSplit::Official => 1,
-            ImageSplit::Paper => options.folds.unwrap_or(FOLDS),
+            ImageSplit::Paper => options.folds.unwrap_or(PAPER_FOLDS),
         };
         let runs = |seed| (0..folds).map(move |fold| RunId { seed, fold });
         warnings.extend(images.iter().flat_map(|set| set.own.warnings.clone()));
@@ -194,10 +191,10 @@ fn rows(set: &ImageSet, of: Of<'_, VisionDesign>) -> Result<FoldRows, EngineErro
     let cut = || match of.design.split {
         ImageSplit::Official => holdout(&set.name, set.train, &classes, limits, seed),
         ImageSplit::Paper => {
-            let protocol = Protocol::Paper { folds: FOLDS };
+            let protocol = Protocol::Paper { folds: PAPER_FOLDS };
             let folds = split(protocol, &set.name, set.len(), Some(&classes), seed)?;
             let rows = folds.into_iter().nth(fold);
-            let rows = rows.ok_or(SplitError::TooFewFolds { folds: FOLDS })?;
+            let rows = rows.ok_or(SplitError::TooFewFolds { folds: PAPER_FOLDS })?;
             limited((&set.name, fold), rows, &classes, limits, seed)
         }
     };
@@ -213,7 +210,7 @@ fn check(options: &VisionOptions, asked: &Asked) -> Result<(), EngineError> {
             let message = "--folds is for --split paper; the official split has one test part";
             return Err(EngineError::Arguments(message.to_owned()));
         }
-        if folds == 0 || folds > FOLDS {
+        if folds == 0 || folds > PAPER_FOLDS {
             return Err(out_of_range("folds", folds, "1 to 5").into());
         }
     }
@@ -277,7 +274,7 @@ impl Loader<'_> {
 }
 
 impl Study for Vision {
-    const NAME: &'static str = "vision";
+    const NAME: &'static str = NAME;
     const SCALED: bool = false;
     type Design = VisionDesign;
     type Extra = VisionExtra;
@@ -296,7 +293,7 @@ impl Study for Vision {
             let set = self.images(design).ok();
             set.map_or(0, |images| match design.split {
                 ImageSplit::Official => images.own.train,
-                ImageSplit::Paper => images.own.len() - images.own.len() / FOLDS,
+                ImageSplit::Paper => images.own.len() - images.own.len() / PAPER_FOLDS,
             })
         });
         Problem {

@@ -1,0 +1,96 @@
+//! `report.md`: the tables, the figures, the settings behind each row, the machine.
+
+use std::fmt::Write;
+
+use super::{Figure, Grid, Page, Row, Summary, losses, tables};
+use crate::engine::Design;
+
+/// The report as text; it shows the figures that lie beside it.
+pub fn markdown<P: Page>(summary: &Summary<P>, figures: &[Figure]) -> String {
+    let rows = &summary.results;
+    let mut text = format!("# {}\n\n{}\n", P::TITLE, P::INTRO);
+    for grid in tables(summary) {
+        push_grid(&mut text, &grid);
+    }
+    push_losses(&mut text, rows);
+    for figure in figures {
+        let title = figure.name.trim_end_matches(".svg").replace('-', " ");
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n![{title}]({})\n", figure.name);
+    }
+    push_grid(&mut text, &settings(rows));
+    push_warnings(&mut text, rows);
+    text.push_str("\n## Machine\n\n| | |\n|---|---|\n");
+    for (key, value) in &summary.env {
+        let _ = writeln!(text, "| {key} | {value} |");
+    }
+    text
+}
+
+/// What each row is: hashes, protocol, seeds, every setting.
+fn settings<P: Page>(rows: &[Row<P>]) -> Grid {
+    let header = ["protocol", "data", "seeds", "config", "settings"];
+    let cells = rows.iter().map(|row| {
+        let design = &row.design;
+        let data: String = design.data_sha256().chars().take(8).collect();
+        let seeds: Vec<String> = row.seeds.iter().map(u64::to_string).collect();
+        let line = vec![
+            format!("{} × {}", design.protocol(), design.folds()),
+            format!("`{data}`"),
+            seeds.join(" "),
+            format!("`{}`", row.config),
+            named(&serde_json::to_value(&row.settings).unwrap_or_default()),
+        ];
+        (row, line)
+    });
+    super::grid("Settings", &header, cells.collect())
+}
+
+/// `name value` of every field of an object that is not null.
+fn named(value: &serde_json::Value) -> String {
+    let named = value.as_object().into_iter().flatten();
+    let named = named.filter(|(_, value)| !value.is_null());
+    let pairs = named.map(|(name, value)| {
+        let text = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned);
+        format!("{name} {text}")
+    });
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn push_losses<P: Page>(text: &mut String, rows: &[Row<P>]) {
+    if !rows.iter().any(|row| row.method.is_newton()) {
+        return;
+    }
+    text.push_str("\n## Where Newton methods lose\n\n");
+    let losses = losses(rows);
+    if losses.is_empty() {
+        text.push_str("Nowhere in these results.\n");
+    }
+    for loss in losses {
+        let _ = writeln!(text, "* {loss}");
+    }
+}
+
+fn push_warnings<P: Page>(text: &mut String, rows: &[Row<P>]) {
+    if rows.iter().any(|row| !row.warnings.is_empty()) {
+        text.push_str("\n## Warnings\n\n");
+    }
+    for row in rows {
+        for (warning, runs) in &row.warnings {
+            let (name, all) = (row.name(), row.runs);
+            let _ = writeln!(text, "* {name} ({runs} of {all} runs): {warning}");
+        }
+    }
+}
+
+fn push_grid(text: &mut String, grid: &Grid) {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let _ = write!(text, "\n## {}\n\n", grid.title);
+    text.push_str(&line(&grid.header));
+    text.push_str(&format!("|{}\n", "---|".repeat(grid.header.len())));
+    for row in &grid.rows {
+        text.push_str(&line(row));
+    }
+}
