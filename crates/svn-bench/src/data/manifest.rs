@@ -194,11 +194,9 @@ mod tests {
         assert!(manifest.entry("yacht").unwrap().rows == 308);
         assert!(manifest.entries().iter().any(|entry| entry.leaky));
         assert!(
-            manifest
-                .entry("ycht")
-                .unwrap_err()
-                .to_string()
-                .starts_with("unknown data set `ycht`, did you mean `yacht`?; known: yacht, energy,")
+            manifest.entry("ycht").unwrap_err().to_string().starts_with(
+                "unknown data set `ycht`, did you mean `yacht`?; known: yacht, energy,"
+            )
         );
     }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use svn_models::recipe::Method;
 
 use super::{Detail, Page, RecordOf};
-use crate::engine::quantile;
+use crate::engine::{Design, quantile};
 use crate::metrics::Estimate;
 
 /// Independent Newton steps: what SVN is without its kernel.
@@ -84,7 +84,7 @@ pub(super) fn versus<P: Page>(group: &Group<'_, P>, all: &[Vec<&RecordOf<P>>]) -
                 .collect();
             ((*key).to_owned(), Estimate::of(&differences))
         };
-        let keys = P::metrics(crate::engine::Design::task(&first.design), Detail::Full);
+        let keys = P::metrics(first.design.task(), Detail::Full);
         Some(Versus {
             baseline: method,
             config: baseline.first()?.config.clone(),

@@ -1,8 +1,8 @@
 //! Comparisons of records made by hand.
 
+use super::super::summarise;
 use super::*;
 use crate::engine::{EpochPoint, Timing};
-use crate::report::summarise;
 use crate::study::uci::{UciPage, samples};
 
 type Record = RecordOf<UciPage>;

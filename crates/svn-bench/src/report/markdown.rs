@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Figure, Grid, Page, Row, Summary, losses, tables};
+use super::{Figure, Grid, Page, Row, Summary, distinct, losses, tables};
 use crate::engine::Design;
 
 /// The report as text; it shows the figures that lie beside it.
@@ -34,29 +34,20 @@ fn settings<P: Page>(rows: &[Row<P>]) -> Grid {
         let design = &row.design;
         let data: String = design.data_sha256().chars().take(8).collect();
         let seeds: Vec<String> = row.seeds.iter().map(u64::to_string).collect();
+        let settings = distinct::of_settings(&row.settings).into_iter();
+        let settings: Vec<String> = settings
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
         let line = vec![
             format!("{} × {}", design.protocol(), design.folds()),
             format!("`{data}`"),
             seeds.join(" "),
             format!("`{}`", row.config),
-            named(&serde_json::to_value(&row.settings).unwrap_or_default()),
+            settings.join(", "),
         ];
         (row, line)
     });
     super::grid("Settings", &header, cells.collect())
-}
-
-/// `name value` of every field of an object that is not null.
-fn named(value: &serde_json::Value) -> String {
-    let named = value.as_object().into_iter().flatten();
-    let named = named.filter(|(_, value)| !value.is_null());
-    let pairs = named.map(|(name, value)| {
-        let text = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_owned);
-        format!("{name} {text}")
-    });
-    pairs.collect::<Vec<_>>().join(", ")
 }
 
 fn push_losses<P: Page>(text: &mut String, rows: &[Row<P>]) {

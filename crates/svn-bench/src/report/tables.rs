@@ -1,7 +1,7 @@
 //! The tables: results, beside the baselines, beside the literature, convergence, kernel, cost.
 
 use super::grid::{mark, maybe, with_short_error};
-use super::{Detail, Grid, Page, Row, Summary, dash, number, with_error};
+use super::{Beside, Detail, Grid, Page, PaperCell, Row, Summary, dash, number, with_error};
 use crate::data::Task;
 use crate::engine::Design;
 
@@ -43,10 +43,7 @@ pub fn grid<P: Page>(
 /// The results, a table a task. [`Detail::Brief`] leaves out the columns that do not fit on a terminal.
 pub fn results<P: Page>(rows: &[Row<P>], detail: Detail) -> Vec<Grid> {
     by_task(rows)
-        .map(|(title, task, rows)| match detail {
-            Detail::Full => full(title, P::metrics(task, detail), &rows),
-            Detail::Brief => brief(title, task, &rows),
-        })
+        .map(|(title, task, rows)| result(title, task, &rows, detail))
         .collect()
 }
 
@@ -62,43 +59,36 @@ fn by_task<P: Page>(rows: &[Row<P>]) -> impl Iterator<Item = (&'static str, Task
     })
 }
 
-fn full<P: Page>(title: &str, metrics: &[&str], rows: &[&Row<P>]) -> Grid {
-    let header = [&["runs"], metrics, &["best epoch", "step ms"]].concat();
-    let cells = rows.iter().map(|row| {
-        let mut cells = vec![runs(row)];
-        cells.extend(metrics.iter().map(|key| with_error(row.metric(key))));
-        cells.extend([best_epoch(row), maybe(row.cost.step_ms)]);
-        (*row, cells)
-    });
-    grid(title, &header, cells.collect())
-}
-
-/// The paper's cell stands behind the metric that follows its protocol.
-fn brief<P: Page>(title: &str, task: Task, rows: &[&Row<P>]) -> Grid {
+/// On a terminal the paper's cell stands behind the metric of its protocol; the full table has it in one of its own.
+fn result<P: Page>(title: &str, task: Task, rows: &[&Row<P>], detail: Detail) -> Grid {
+    let full = detail == Detail::Full;
+    let shown = if full { with_error } else { with_short_error };
     let printed = P::beside(task).first().map(|beside| beside.printed);
-    let printed = printed.filter(|_| rows.iter().any(|row| row.paper.is_some()));
-    let metrics = P::metrics(task, Detail::Brief);
+    let printed = printed.filter(|_| !full && rows.iter().any(|row| row.paper.is_some()));
     let mut header = vec!["runs"];
-    for &key in metrics {
+    for &key in P::metrics(task, detail) {
         header.push(key);
         header.extend((printed == Some(key)).then_some("paper"));
     }
+    if full {
+        header.extend(["best epoch", "step ms"]);
+    }
     let cells = rows.iter().map(|row| {
-        let mut cells = vec![runs(row)];
-        for &key in metrics {
-            cells.push(with_short_error(row.metric(key)));
+        let mut cells = vec![format!("{}/{}", row.runs, row.planned)];
+        for &key in P::metrics(task, detail) {
+            cells.push(shown(row.metric(key)));
             cells.extend((printed == Some(key)).then(|| paper(row, key)));
+        }
+        if full {
+            cells.extend([best_epoch(row), maybe(row.cost.step_ms)]);
         }
         (*row, cells)
     });
     let grid = grid(title, &header, cells.collect());
     // Which row, how many runs and one metric stay.
     let least = grid.header.len() + 2 - header.len();
-    grid.narrowed(TERMINAL, least)
-}
-
-fn runs<P: Page>(row: &Row<P>) -> String {
-    format!("{}/{}", row.runs, row.planned)
+    let width = if full { usize::MAX } else { TERMINAL };
+    grid.narrowed(width, least)
 }
 
 fn best_epoch<P: Page>(row: &Row<P>) -> String {
@@ -166,33 +156,31 @@ fn verdict(errors: f64) -> &'static str {
 
 /// Ours behind the printed cells, marked where they differ beyond two standard errors of the difference.
 fn beside_paper<P: Page>(title: &str, task: Task, rows: &[&Row<P>]) -> Grid {
-    let mut header = Vec::new();
-    let mut printed = "";
-    for beside in P::beside(task) {
-        if beside.printed != printed {
-            header.push(format!("paper: {}", beside.printed));
-            printed = beside.printed;
-        }
-        header.push(beside.title.to_owned());
-    }
+    let groups = || P::beside(task).chunk_by(|a, b| a.printed == b.printed);
+    let header = groups().flat_map(|group| {
+        let printed = format!("paper: {}", group[0].printed);
+        let ours = group.iter().map(|beside| beside.title.to_owned());
+        [printed].into_iter().chain(ours)
+    });
+    let header: Vec<String> = header.collect();
+    let ours = |row: &Row<P>, beside: &Beside, cell: Option<&PaperCell>| {
+        let mut ours = row.metric(beside.ours)?;
+        ours.mean -= beside.less;
+        let mark = cell.map_or("", |cell| mark(ours, *cell));
+        Some(with_error(Some(ours)) + mark)
+    };
     let cells = rows.iter().filter_map(|row| {
-        let cells = row.paper.as_ref()?;
-        let mut line = Vec::new();
-        let mut printed = "";
-        for beside in P::beside(task) {
-            if beside.printed != printed {
-                line.push(paper(row, beside.printed));
-                printed = beside.printed;
-            }
-            let ours = row.metric(beside.ours).map(|mut ours| {
-                ours.mean -= beside.less;
-                ours
-            });
-            let both = ours.zip(cells.get(beside.printed));
-            let mark = both.map_or("", |(ours, cell)| mark(ours, *cell));
-            line.push(with_error(ours) + mark);
-        }
-        Some((*row, line))
+        let printed = row.paper.as_ref()?;
+        let line = groups().flat_map(|group| {
+            let cell = printed.get(group[0].printed);
+            let ours = group.iter().map(move |beside| ours(row, beside, cell));
+            let cell = cell.map(ToString::to_string);
+            [cell]
+                .into_iter()
+                .chain(ours)
+                .map(|text| text.unwrap_or_else(dash))
+        });
+        Some((*row, line.collect()))
     });
     let title = format!(
         "Beside the paper: {} (▼ below, ▲ above its cell beyond two standard errors)",

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use svn_models::recipe::Method;
 
+use super::super::{RecordOf, losses, markdown, summarise};
 use super::*;
-use crate::report::{RecordOf, losses, markdown, summarise};
 use crate::split::Protocol;
 use crate::study::uci::{UciPage, samples};
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::{summarise, write};
 use super::*;
-use crate::report::{summarise, write};
 use crate::split::Protocol;
 use crate::study::uci::{UciPage, samples};
 

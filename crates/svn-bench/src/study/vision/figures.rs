@@ -61,7 +61,7 @@ pub(super) fn looks<'a>(
     rows: &[&'a Row<VisionPage>],
 ) -> impl Iterator<Item = (&'a Row<VisionPage>, RGBColor)> {
     let methods: Vec<_> = rows.iter().map(|row| row.method).collect();
-    rows.to_vec().into_iter().zip(colours(&methods))
+    rows.iter().copied().zip(colours(&methods))
 }
 
 /// Accuracy, NLL and ECE by number of images.
