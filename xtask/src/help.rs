@@ -56,8 +56,9 @@ mod tests {
     #[test]
     fn the_benchmarks_know_the_options() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/svn-bench/src/cli");
-        for (text, file) in [(UCI, "args.rs"), (VISION, "vision_args.rs")] {
-            let source = std::fs::read_to_string(folder.join(file)).unwrap();
+        for (text, file) in [(UCI, "uci.rs"), (VISION, "vision.rs")] {
+            let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+            let source = read("bench.rs") + &read(file);
             let lines = text.lines().map(str::trim_start);
             let options =
                 lines.filter_map(|line| line.split_whitespace().next()?.strip_prefix("--"));

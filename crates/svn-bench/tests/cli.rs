@@ -80,7 +80,7 @@ fn without_timings(folder: &Path) -> Vec<String> {
 
 #[test]
 fn bad_arguments_are_one_line_and_exit_2() {
-    let number = "expected a whole number, at least 1";
+    let number = "expected a whole number, 1 to 1e9";
     let rate = "expected a positive finite number";
     for (arguments, message) in [
         (vec!["--particles", "0"], format!("invalid value '0' for '--particles <N>': {number}")),
@@ -88,9 +88,12 @@ fn bad_arguments_are_one_line_and_exit_2() {
         (vec!["--particles", "five"], format!("invalid value 'five' for '--particles <N>': {number}")),
         (vec!["--folds", "1"], "invalid value '1' for '--folds <K>': expected a whole number, at least 2".to_owned()),
         (vec!["--epochs", "0"], format!("invalid value '0' for '--epochs <N>': {number}")),
-        (vec!["--jobs", "0"], format!("invalid value '0' for '--jobs <N>': {number}")),
+        (vec!["--jobs", "0"], "invalid value '0' for '--jobs <N>': expected a whole number, at least 1".to_owned()),
+        (vec!["--folds", "18446744073709551615"], "invalid value '18446744073709551615' for '--folds <K>': expected a whole number, at most 1000000".to_owned()),
+        (vec!["--particles", "18446744073709551615"], format!("invalid value '18446744073709551615' for '--particles <N>': {number}")),
+        (vec!["--tune", "--tune-budget", "100000"], "invalid value '100000' for '--tune-budget <N>': expected a whole number, at most 1000".to_owned()),
         (vec!["--ring", "0"], format!("invalid value '0' for '--ring <N>': {number}")),
-        (vec!["--hidden", "50,0"], "invalid value '50,0' for '--hidden <UNITS>': expected whole numbers, each at least 1".to_owned()),
+        (vec!["--hidden", "50,0"], "invalid value '50,0' for '--hidden <UNITS>': expected whole numbers, each 1 to 1e6".to_owned()),
         (vec!["--lr", "-0.1"], format!("invalid value '-0.1' for '--lr <RATE>': {rate}")),
         (vec!["--lr", "nan"], format!("invalid value 'nan' for '--lr <RATE>': {rate}")),
         (vec!["--lr", "0"], format!("invalid value '0' for '--lr <RATE>': {rate}")),
@@ -121,7 +124,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
             "invalid value 'loud' for '--noise <NAME>': expected homoscedastic or heteroscedastic".to_owned(),
         ),
         (vec!["--protocol", "mine"], "invalid value 'mine' for '--protocol <NAME>': expected paper or standard".to_owned()),
-        (vec!["--rate", "1"], "unexpected argument '--rate' found".to_owned()),
+        (vec!["--epoch", "1"], "unexpected argument '--epoch' found; did you mean --epochs?".to_owned()),
         (vec!["--all"], "the argument '--dataset <NAME>' cannot be used with '--all'".to_owned()),
     ] {
         let mut command = cargo_bin_cmd!("svn");
@@ -142,7 +145,9 @@ fn unknown_names_and_missing_files_are_one_line_and_exit_2() {
     let (code, _, stderr) = run(&["--dataset", "yaht"]);
     assert_eq!(code, 2);
     assert!(
-        stderr.starts_with("error: unknown data set `yaht`; known: yacht, energy,"),
+        stderr.starts_with(
+            "error: unknown data set `yaht`, did you mean `yacht`?; known: yacht, energy,"
+        ),
         "{stderr}"
     );
     assert_eq!(stderr.lines().count(), 1);
@@ -170,20 +175,42 @@ fn unknown_names_and_missing_files_are_one_line_and_exit_2() {
 
     let fails = |arguments: &[&str], message: &str| {
         let (code, _, stderr) = run(&[&["--dataset", "autompg"], arguments].concat());
-        assert_eq!((code, stderr), (2, format!("error: {message}\n")));
+        let start = format!("error: {message}");
+        assert_eq!((code, stderr.lines().count()), (2, 1), "{stderr}");
+        assert!(stderr.starts_with(&start), "{stderr}");
     };
+    fails(&["--particles", "1000000000"], "autompg, ensemble: ");
+    fails(
+        &["--data", folder],
+        &format!("--data {folder} has no autompg, which would be read from "),
+    );
+    fails(
+        &["--data", "/nonexistent"],
+        "--data /nonexistent: no such folder",
+    );
+    let (code, _, stderr) = run(&[]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.starts_with("error: nothing to do: name a --dataset or say --all; known: yacht, "),
+        "{stderr}"
+    );
     fails(
         &["--batch-size", "300"],
         "autompg, ensemble: batch_size is 300; expected at most the 250 training rows",
     );
     fails(
         &["--folds", "400"],
-        "data set `autompg`: 392 rows are too few for 400 folds: the test part of fold 392 would be empty",
+        "data set `autompg`: 392 rows are too few for 400 folds: the test part of fold 393 would be empty",
     );
     assert!(
         !out.path().join("out").exists(),
         "bad input leaves nothing behind"
     );
+    for name in ["~", " ", "-"] {
+        let (code, _, stderr) = finish(with_ridge(&short(&["--out", name]), 0));
+        let expected = format!("error: --out `{name}`: expected the name of a folder\n");
+        assert_eq!((code, stderr), (2, expected));
+    }
 }
 
 #[test]
@@ -230,25 +257,31 @@ fn a_run_leaves_records_summary_report_and_figures() {
     assert_eq!(
         files,
         [
+            ".lock",
             "curve-autompg.svg",
             "curve-breast.svg",
             "nll.svg",
             "records.jsonl",
             "report.md",
-            "summary.json"
+            "summary.json",
+            "time-autompg.svg",
+            "time-breast.svg"
         ]
     );
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
-    assert_eq!(summary["schema"], 2);
+    assert_eq!(summary["schema"], 3);
     let results = summary["results"].as_array().unwrap();
     assert_eq!(results.len(), 8);
     for result in results {
-        assert_eq!(result["folds"], 5);
+        assert_eq!(
+            (&result["runs"], &result["planned"]),
+            (&5.into(), &5.into())
+        );
         assert!(
             result["metrics"]["nll"]["mean"].is_f64() && result["metrics"]["nll"]["se"].is_f64()
         );
-        assert!(result["step_ms"]["median"].is_f64() && result["paper"].is_object());
+        assert!(result["cost"]["step_ms"].is_f64() && result["paper"].is_object());
     }
     assert!(read("report.md").contains("| autompg | svn | 5/5 |"));
 
@@ -308,7 +341,7 @@ fn a_folder_with_other_files_of_that_name_is_refused() {
     ));
     assert_eq!(code, 2);
     assert!(
-        stderr.contains("records.jsonl, line 1: not a record"),
+        stderr.contains("records.jsonl, line 1: not a record of bench-uci"),
         "{stderr}"
     );
 }
@@ -339,7 +372,7 @@ fn tuning_leaves_trials_and_settings_that_the_benchmark_takes() {
         "{stdout}"
     );
     assert!(
-        stderr.contains("autompg svn rung 1/2 trial 4/4 fold 2/2: validation NLL "),
+        stderr.contains("autompg svn rung 1/2 trial 4/4 fold 2/5: validation NLL "),
         "{stderr}"
     );
     let file = folder.path().join("tuned/autompg.toml");
@@ -408,4 +441,86 @@ fn what_is_not_built_in_is_named_with_the_command_that_gives_it() {
     let start = "error: bench-vision needs the feature torch: cargo run ";
     assert!(error.starts_with(start), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
+}
+
+/// A full disk: what could be written in part is cut off, so that a later call goes on with every record that was whole.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_loses_what_did_not_fit_and_no_more() {
+    let (whole, full) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run = |folder: &Path| finish(with_ridge(&short(&["--out", folder.to_str().unwrap()]), 0));
+    assert_eq!(run(whole.path()).0, 0);
+    // Files end at 8 KiB, which is in the midst of a record; a write beyond fails instead of killing.
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "bash"])
+        .arg(this)
+        .args(["--ignored", "--exact", "svn_with_ridge", "--nocapture"])
+        .env(
+            ARGUMENTS,
+            short(&["--jobs", "2", "--out", full.path().to_str().unwrap()])
+                .join("\n")
+                .replacen("--jobs\n1\n", "", 1),
+        )
+        .env(DELAY, "0")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("records.jsonl: File too large"), "{stderr}");
+    let text = std::fs::read_to_string(full.path().join("records.jsonl")).unwrap();
+    assert!(text.ends_with('\n') && text.len() <= 8192, "{}", text.len());
+    let done = text.lines().count();
+    assert!(done > 0);
+    let (code, _, stderr) = run(full.path());
+    assert_eq!(code, 0, "{stderr}");
+    let said = format!("{done} runs are done already, {} to go", 20 - done);
+    assert!(stderr.contains(&said), "{stderr}");
+    assert_eq!(without_timings(full.path()), without_timings(whole.path()));
+}
+
+/// Nobody else's records are lost, and none is counted twice.
+#[test]
+fn a_second_process_on_the_same_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap().to_owned();
+    let mut first = with_ridge(&short(&["--out", &out]), 100);
+    let records = folder.path().join("records.jsonl");
+    let start = Instant::now();
+    while !records.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let (code, _, stderr) = finish(with_ridge(&short(&["--out", &out]), 0));
+    assert_eq!((code, stderr.lines().count()), (2, 2), "{stderr}");
+    assert!(
+        stderr.ends_with("is in use by another process; wait for it, or choose another --out\n"),
+        "{stderr}"
+    );
+    // A lock is not left behind by a process that is killed.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let (code, _, stderr) = finish(with_ridge(&short(&["--out", &out]), 0));
+    assert_eq!(code, 0, "{stderr}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_table_that_cannot_be_written_is_an_error_and_a_reader_who_has_left_is_none() {
+    let doctor = |to: Stdio| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svn"));
+        command.arg("doctor").stdout(to).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let (code, _, stderr) = finish(doctor(full.unwrap().into()));
+    assert_eq!(code, 1, "{stderr}");
+    assert!(
+        stderr.contains("error: cannot write to standard output: No space left"),
+        "{stderr}"
+    );
+    let mut gone = doctor(Stdio::piped());
+    drop(gone.stdout.take());
+    let (code, _, stderr) = finish(gone);
+    assert_eq!(code, 0, "{stderr}");
 }

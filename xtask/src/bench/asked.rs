@@ -111,7 +111,9 @@ impl Asked {
             match (name, value) {
                 ("--all", _) => asked.all = true,
                 ("--data", _) => asked.own_folder = true,
-                ("--dataset", Some(value)) => asked.names.push(value),
+                ("--dataset", Some(value)) => {
+                    asked.names.extend(value.split(',').map(str::to_owned));
+                }
                 ("--dataset", None) => {
                     return Err(bad_input("--dataset: expected the name of a data set"));
                 }

@@ -7,9 +7,11 @@ pub(super) const CRATE: &str = "svn-bench";
 
 /// From bottom to top; `lib.rs` and the programs in `bin` are above all.
 pub(super) const LAYERS: &[&[&str]] = &[
-    &["libraries", "data", "split"],
+    &["libraries", "terminal", "data", "split"],
     &["metrics"],
-    &["experiment", "record", "plot", "report"],
+    &["engine"],
+    &["report"],
+    &["study"],
     &["perf", "doctor"],
     &["cli"],
 ];
@@ -18,11 +20,4 @@ pub(super) const LAYERS: &[&[&str]] = &[
 pub(super) const EXCEPTIONS: &[(&str, &[&str])] = &[
     // Drawn and distorted images take the streams of random numbers that belong to a seed.
     ("data", &["split"]),
-    // Lines, tables and exit codes of the command line.
-    ("perf", &["cli"]),
-    // One knot still.
-    ("experiment", &["record", "report"]),
-    ("record", &["experiment"]),
-    ("plot", &["experiment", "record", "report"]),
-    ("report", &["experiment", "record", "plot"]),
 ];

@@ -194,7 +194,14 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
     let plan = Plan::new(&study, &asked)?;
     let progress = Progress::new(common.quiet);
     let folder = common.out::<A::Study>()?;
-    progress.head(&plan, asked.jobs, &folder);
+    let amount = match arguments.tuning.tune {
+        true => format!(
+            "at most {} configurations each",
+            arguments.tuning.tune_budget
+        ),
+        false => format!("{} runs", plan.jobs()),
+    };
+    progress.head(&plan, &amount, asked.jobs, &folder);
     let work = Work {
         trainer: trainer.as_ref(),
         jobs: asked.jobs,

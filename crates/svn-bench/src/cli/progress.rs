@@ -63,7 +63,13 @@ impl Progress {
     }
 
     /// What is to be done, in a line.
-    pub(super) fn head<S: Study>(&self, plan: &Plan<'_, S>, jobs: usize, folder: &Path) {
+    pub(super) fn head<S: Study>(
+        &self,
+        plan: &Plan<'_, S>,
+        amount: &str,
+        jobs: usize,
+        folder: &Path,
+    ) {
         if self.quiet {
             return;
         }
@@ -81,11 +87,10 @@ impl Progress {
         });
         let designs = distinct(&designs.collect::<Vec<_>>());
         self.line(&format!(
-            "bench-{}: {} by {}; {} runs, {jobs} at a time, to {}",
+            "bench-{}: {} by {}; {amount}, {jobs} at a time, to {}",
             S::NAME,
             designs.join(", "),
             methods.join(", "),
-            plan.jobs(),
             folder.display()
         ));
     }
