@@ -30,10 +30,11 @@ fn protocol_holds_for_every_method() {
         );
         assert_eq!(
             first.kernel.is_some(),
-            !matches!(method, Method::Ensemble { .. }),
+            !matches!(method, Method::Ensemble { .. } | Method::NewtonEnsemble(_)),
             "{name}"
         );
-        assert_eq!(first.solve.is_some(), method.newton().is_some(), "{name}");
+        let newton = method.newton().is_some() || matches!(method, Method::NewtonEnsemble(_));
+        assert_eq!(first.solve.is_some(), newton, "{name}");
         if let Some(kernel) = first.kernel {
             assert!(
                 kernel.min <= kernel.mean && kernel.mean <= kernel.max && kernel.bandwidth > 0.0,
