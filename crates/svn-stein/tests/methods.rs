@@ -83,6 +83,7 @@ fn kernel_health_warns_of_kernels_that_do_nothing() {
         (1e-2 * 0.01, Some(KernelWarning::Identity)),
         (1e4, Some(KernelWarning::Constant)),
         (5.0, None),
+        (300.0, Some(KernelWarning::Negligible)),
     ] {
         let kernel = KernelSettings {
             bandwidth: Bandwidth::Fixed(h),
