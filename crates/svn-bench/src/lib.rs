@@ -17,3 +17,4 @@ pub mod plot;
 pub mod record;
 pub mod report;
 pub mod split;
+pub mod study;

@@ -1,0 +1,3 @@
+//! Studies: questions that one experiment answers, each with its own data.
+
+pub mod toy;
