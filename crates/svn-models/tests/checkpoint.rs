@@ -168,6 +168,22 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             ),
         ),
         (
+            "newton-ensemble",
+            settings(
+                Method::NewtonEnsemble(newton(Coupling::Gram, adaptive).into()),
+                numbers,
+                full,
+            ),
+        ),
+        (
+            "newton-ensemble kfac",
+            settings(
+                Method::NewtonEnsemble(newton(Coupling::Gram, constant).into()),
+                LikelihoodKind::Softmax(3),
+                kfac,
+            ),
+        ),
+        (
             "ssvn",
             settings(Method::Ssvn(newton(Coupling::Gram, constant)), spread, full),
         ),

@@ -5,10 +5,10 @@ use ndarray::{Array1, Array2};
 use svn_models::curvature::Activation;
 use svn_models::fit::{Ending, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::NetworkSettings;
-use svn_models::posterior::CurvatureSettings;
+use svn_models::posterior::{CurvatureFamily, CurvatureSettings};
 use svn_models::stein::{
     Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
-    Method, Newton, Rate,
+    Method, Newton, NewtonEnsemble, Rate,
 };
 use svn_models::{ModelError, Rows};
 
@@ -21,11 +21,17 @@ fn rows(n: usize, shift: f64) -> Rows {
 fn newton(coupling: Coupling) -> Method {
     Method::Svn(Newton {
         coupling,
+        ..steps()
+    })
+}
+
+fn steps() -> Newton {
+    Newton {
         rate: Rate::constant(0.3),
         damping: Damping::Constant(10.0),
         trust_region: Some(2.0),
         ..Newton::plain()
-    })
+    }
 }
 
 fn methods() -> Vec<(&'static str, Method)> {
@@ -42,6 +48,10 @@ fn methods() -> Vec<(&'static str, Method)> {
             },
         ),
         ("svgd", Method::Svgd { kernel, step }),
+        (
+            "newton-ensemble",
+            Method::NewtonEnsemble(NewtonEnsemble::from(steps())),
+        ),
         ("svn gram", newton(Coupling::Gram)),
         ("svn block-diagonal", newton(Coupling::BlockDiagonal)),
         ("svn block-repulsion", newton(Coupling::BlockRepulsion)),
@@ -274,7 +284,7 @@ fn data_that_are_not_finite_are_refused_with_their_row() {
 #[test]
 fn the_age_of_accumulated_curvature_is_reported() {
     for (name, method) in methods() {
-        let newton = matches!(method, Method::Svn(_));
+        let newton = matches!(method, Method::Svn(_) | Method::NewtonEnsemble(_));
         let mut settings = settings(method, LikelihoodKind::Gaussian);
         settings.epochs = 2;
         assert_eq!(
@@ -285,12 +295,60 @@ fn the_age_of_accumulated_curvature_is_reported() {
     }
 }
 
+/// A kernel so narrow that it is the identity, for every family and with minibatches: the weights are the same to rounding,
+/// which grows along the way.
+#[test]
+fn newton_ensemble_is_svn_with_the_identity_kernel() {
+    for family in [
+        CurvatureFamily::Full,
+        CurvatureFamily::Diag,
+        CurvatureFamily::Kfac,
+        CurvatureFamily::Ekfac,
+    ] {
+        let run = |method| {
+            let mut settings = settings(method, LikelihoodKind::Heteroscedastic);
+            settings.curvature.family = family;
+            settings.epochs = 3;
+            train(&settings)
+        };
+        let apart = run(Method::NewtonEnsemble(steps().into()));
+        for coupling in [
+            Coupling::Exact,
+            Coupling::Gram,
+            Coupling::BlockRepulsion,
+            Coupling::BlockDiagonal,
+        ] {
+            let svn = run(Method::Svn(Newton {
+                kernel: KernelSettings {
+                    bandwidth: Bandwidth::Fixed(1e-9),
+                    ..KernelSettings::default()
+                },
+                coupling,
+                ..steps()
+            }));
+            let pairs = svn.ensemble.particles();
+            let pairs = pairs.iter().zip(apart.ensemble.particles());
+            for (found, expected) in pairs {
+                assert_relative_eq!(found, expected, max_relative = 1e-9, epsilon = 1e-9);
+            }
+            for (epoch, own) in svn.history.iter().zip(&apart.history) {
+                assert_eq!(epoch.kernel_warning, Some(KernelWarning::Identity));
+                assert_eq!(
+                    (own.mean_kernel, own.kernel_warning, own.repulsion_ratio),
+                    (None, None, None)
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn a_kernel_that_does_nothing_is_reported() {
     for (bandwidth, expected) in [
         (Bandwidth::Fixed(1e-9), Some(KernelWarning::Identity)),
         (Bandwidth::Fixed(1e9), Some(KernelWarning::Constant)),
-        (Bandwidth::Median, None),
+        // Two hundred weights: their kernel repels by far less than their score drives.
+        (Bandwidth::Median, Some(KernelWarning::Negligible)),
     ] {
         let kernel = KernelSettings {
             bandwidth,

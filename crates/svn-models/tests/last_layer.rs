@@ -262,48 +262,50 @@ fn it_is_the_whole_network_with_updates_nowhere_else() {
         };
         let (train, validation) = (rows(120, 1), rows(40, 2));
         let given = ensemble_of(network.clone(), task, &train, &validation);
-        let method = Method::Svn(newton(coupling, Metric::Curvature));
-        let mut second = settings(method.clone(), network.clone(), task);
-        second.curvature.family = family;
-        second.batch_size = batch;
-        second.curvature.root = CurvatureRoot::Exact;
-        second.epochs = 1;
-        let fit = fit_last_layer(&second, &given, &train, &validation, &mut ()).unwrap();
+        let svn = newton(coupling, Metric::Curvature);
+        for method in [Method::NewtonEnsemble(svn.clone().into()), Method::Svn(svn)] {
+            let mut second = settings(method.clone(), network.clone(), task);
+            second.curvature.family = family;
+            second.batch_size = batch;
+            second.curvature.root = CurvatureRoot::Exact;
+            second.epochs = 1;
+            let fit = fit_last_layer(&second, &given, &train, &validation, &mut ()).unwrap();
 
-        let start = last_layer(given.network()).indices()[0];
-        let whole = PosteriorSettings {
-            batch_size: batch,
-            prior_precision: second.prior_precision,
-            curvature: CurvatureSettings {
-                part: CurvaturePart::LastLayer,
-                ..second.curvature
-            },
-            learn_noise: true,
-            seed: second.seed,
-            backend: Backend::default(),
-        };
-        let mut target = Embedded {
-            whole: Posterior::new(given.network().clone(), given.likelihood(), &train, whole)
-                .unwrap(),
-            frozen: given.particles().to_owned(),
-            start,
-        };
-        let mut sampler = Sampler::new(method).unwrap();
-        let last = given.particles().slice(s![.., start..]).to_owned();
-        let mut state = sampler.init(last, second.seed).unwrap();
-        for _ in 0..fit.step_times.len() {
-            let _info = sampler.step(&mut state, &mut target).unwrap();
-        }
-        let what = format!("{task:?} {family:?} {coupling:?}");
-        assert_eq!(
-            (fit.history.len(), fit.best_epoch),
-            (1, 1),
-            "{what}: {:?}",
-            fit.history
-        );
-        let found = fit.ensemble.particles();
-        for (a, b) in found.slice(s![.., start..]).iter().zip(state.particles()) {
-            assert_relative_eq!(a, b, epsilon = 1e-9);
+            let start = last_layer(given.network()).indices()[0];
+            let whole = PosteriorSettings {
+                batch_size: batch,
+                prior_precision: second.prior_precision,
+                curvature: CurvatureSettings {
+                    part: CurvaturePart::LastLayer,
+                    ..second.curvature
+                },
+                learn_noise: true,
+                seed: second.seed,
+                backend: Backend::default(),
+            };
+            let mut target = Embedded {
+                whole: Posterior::new(given.network().clone(), given.likelihood(), &train, whole)
+                    .unwrap(),
+                frozen: given.particles().to_owned(),
+                start,
+            };
+            let mut sampler = Sampler::new(method.clone()).unwrap();
+            let last = given.particles().slice(s![.., start..]).to_owned();
+            let mut state = sampler.init(last, second.seed).unwrap();
+            for _ in 0..fit.step_times.len() {
+                let _info = sampler.step(&mut state, &mut target).unwrap();
+            }
+            let what = format!("{} {task:?} {family:?} {coupling:?}", method.name());
+            assert_eq!(
+                (fit.history.len(), fit.best_epoch),
+                (1, 1),
+                "{what}: {:?}",
+                fit.history
+            );
+            let found = fit.ensemble.particles();
+            for (a, b) in found.slice(s![.., start..]).iter().zip(state.particles()) {
+                assert_relative_eq!(a, b, epsilon = 1e-9);
+            }
         }
     }
 }

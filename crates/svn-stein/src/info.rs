@@ -71,12 +71,18 @@ pub enum KernelWarning {
     Constant,
     /// The particles are a point against the spread that their curvature allows: less than a thousandth of its variance.
     Collapsed,
+    /// The repulsion is less than a hundredth of the drive: the kernel does nothing to the particles here, and the method is
+    /// close to one without. Set where none of the others says why.
+    Negligible,
 }
 
 /// Mean off-diagonal `K` below which the kernel counts as the identity.
 const IDENTITY: f64 = 1e-4;
 /// Smallest off-diagonal `K` above which the kernel counts as constant.
 const CONSTANT: f64 = 0.99;
+
+/// Share of the drive below which the repulsion counts as none.
+const NEGLIGIBLE: f64 = 0.01;
 
 /// Share of the variance that the curvature allows below which particles count as collapsed.
 const COLLAPSED: f64 = 1e-3;
@@ -86,6 +92,10 @@ impl KernelHealth {
     pub fn new(gram: &KernelGram, norms: FieldNorms) -> Self {
         let (mean, min, max) = off_diagonal(gram.kernel());
         let laplace_spread = gram.laplace_spread();
+        let repulsion_ratio = match norms.repulsion {
+            0.0 => 0.0,
+            repulsion => (repulsion / norms.drive.max(f64::MIN_POSITIVE)).min(f64::MAX),
+        };
         let warning = if gram.particles() < 2 || !gram.couples() {
             None
         } else if laplace_spread.is_some_and(|spread| spread < COLLAPSED) {
@@ -94,12 +104,10 @@ impl KernelHealth {
             Some(KernelWarning::Identity)
         } else if min > CONSTANT {
             Some(KernelWarning::Constant)
+        } else if repulsion_ratio < NEGLIGIBLE {
+            Some(KernelWarning::Negligible)
         } else {
             None
-        };
-        let repulsion_ratio = match norms.repulsion {
-            0.0 => 0.0,
-            repulsion => (repulsion / norms.drive.max(f64::MIN_POSITIVE)).min(f64::MAX),
         };
         Self {
             bandwidth: gram.bandwidth(),

@@ -7,6 +7,7 @@ use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::field::DensityEstimator;
 use crate::gram::KernelSettings;
+use crate::newton_ensemble::NewtonEnsemble;
 use crate::rate::{Rate, StepRule};
 use crate::repulsion::Coupling;
 use crate::restrict::Coordinates;
@@ -174,6 +175,9 @@ pub enum Method {
         /// Step.
         step: FirstOrder,
     },
+    /// Independent particles, each by Newton steps of its own: Stein variational Newton without a kernel, the control that
+    /// tells what the interaction adds.
+    NewtonEnsemble(NewtonEnsemble),
     /// Stein variational Newton.
     Svn(Newton),
     /// SVGD on all coordinates, Stein variational Newton on some, as on the last layer of a network.
@@ -201,6 +205,7 @@ impl Method {
             Self::Wgd { .. } => "wgd",
             Self::Svgd { .. } => "svgd",
             Self::AnnealedSvgd { .. } => "annealed-svgd",
+            Self::NewtonEnsemble(_) => "newton-ensemble",
             Self::Svn(_) => "svn",
             Self::LlSvn { .. } => "ll-svn",
             Self::Ssvn(_) => "ssvn",
@@ -214,15 +219,23 @@ impl Method {
             Self::Wgd { kernel, .. }
             | Self::Svgd { kernel, .. }
             | Self::AnnealedSvgd { kernel, .. } => kernel.needs_curvature(),
-            Self::Svn(_) | Self::LlSvn { .. } | Self::Ssvn(_) => true,
+            Self::NewtonEnsemble(_) | Self::Svn(_) | Self::LlSvn { .. } | Self::Ssvn(_) => true,
         }
     }
 
-    /// Settings of the Newton part, for the methods that have one.
+    /// Settings of the Newton part, for the methods in which particles interact by one.
     pub fn newton(&self) -> Option<&Newton> {
         match self {
             Self::Svn(newton) | Self::LlSvn { newton, .. } | Self::Ssvn(newton) => Some(newton),
             _ => None,
+        }
+    }
+
+    /// What the Newton steps of a method are made by, with interaction and without.
+    pub(crate) fn newton_step(&self) -> Option<NewtonStep> {
+        match self {
+            Self::NewtonEnsemble(settings) => Some(settings.into()),
+            _ => self.newton().map(NewtonStep::from),
         }
     }
 
@@ -234,7 +247,7 @@ impl Method {
             | Self::Svgd { step, .. }
             | Self::AnnealedSvgd { step, .. }
             | Self::LlSvn { rest: step, .. } => Some(step),
-            Self::Svn(_) | Self::Ssvn(_) => None,
+            Self::NewtonEnsemble(_) | Self::Svn(_) | Self::Ssvn(_) => None,
         }
     }
 
@@ -269,6 +282,7 @@ impl Method {
                 annealing.validate()?;
                 step.validate()
             }
+            Self::NewtonEnsemble(settings) => settings.validate(),
             Self::Svn(newton) => newton.validate(),
             Self::LlSvn { newton, rest, .. } => {
                 newton.validate()?;
@@ -298,17 +312,52 @@ impl Newton {
     /// [`SteinError::Setting`].
     pub fn validate(&self) -> Result<(), SteinError> {
         self.kernel.validate()?;
-        self.rate.validate()?;
-        self.damping.validate()?;
-        if let Some(bound) = self.trust_region {
-            positive("trust_region", bound)?;
-        }
         if !(self.ridge.is_finite() && self.ridge >= 0.0) {
             return Err(SteinError::Setting {
                 name: "ridge",
                 value: self.ridge.to_string(),
                 expected: "a non-negative number",
             });
+        }
+        NewtonStep::from(self).validate()
+    }
+}
+
+/// What one Newton step needs of the settings besides kernel and coordinates.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct NewtonStep {
+    pub coupling: Coupling,
+    pub solver: Solver,
+    pub ridge: f64,
+    pub rate: Rate,
+    pub control: StepControl,
+    pub damping: Damping,
+    pub trust_region: Option<f64>,
+    pub lift: Lift,
+}
+
+impl From<&Newton> for NewtonStep {
+    fn from(newton: &Newton) -> Self {
+        Self {
+            coupling: newton.coupling,
+            solver: newton.solver,
+            ridge: newton.ridge,
+            rate: newton.rate,
+            control: newton.control,
+            damping: newton.damping,
+            trust_region: newton.trust_region,
+            lift: newton.lift,
+        }
+    }
+}
+
+impl NewtonStep {
+    /// Check what is no matter of the interaction.
+    pub(crate) fn validate(&self) -> Result<(), SteinError> {
+        self.rate.validate()?;
+        self.damping.validate()?;
+        if let Some(bound) = self.trust_region {
+            positive("trust_region", bound)?;
         }
         match self.solver {
             Solver::Cg {

@@ -15,7 +15,7 @@ use crate::error::SteinError;
 use crate::field::{FieldNorms, svgd, wgd};
 use crate::gram::{KernelGram, KernelSettings};
 use crate::info::{Info, KernelHealth};
-use crate::method::{Lift, Method, Newton, StepControl};
+use crate::method::{Lift, Method, NewtonStep, StepControl};
 use crate::passes::{Pairs, advance};
 use crate::rate::Moments;
 use crate::slope::Slope;
@@ -44,6 +44,7 @@ struct Workspace {
     direction: Array2<f64>,
     alpha: Array2<f64>,
     trial_log_density: Array1<f64>,
+    /// `K = I` until it is updated, which methods without a kernel never do.
     gram: KernelGram,
     pairs: Pairs,
     scratch: Scratch,
@@ -115,7 +116,7 @@ impl Sampler {
         };
         let damping = self
             .method
-            .newton()
+            .newton_step()
             .map_or(0.0, |newton| newton.damping.initial());
         let size = largest(particles.view()).max(1.0);
         Ok(State {
@@ -188,7 +189,7 @@ impl Sampler {
 
     /// `ε_t` of the method's main step, back-off included.
     fn rate(&self, state: &State) -> f64 {
-        let rate = match (self.method.newton(), self.method.first_order()) {
+        let rate = match (self.method.newton_step(), self.method.first_order()) {
             (Some(newton), _) => newton.rate,
             (None, Some(first)) => first.rate,
             (None, None) => return 0.0,
@@ -245,6 +246,9 @@ impl Sampler {
         let ws = &mut self.workspace;
         let required = |what| curvature.ok_or(SteinError::CurvatureRequired { what });
         let (norms, step) = match &self.method {
+            Method::NewtonEnsemble(settings) => {
+                return newton::propose_apart(settings, state, ws, required("newton-ensemble")?);
+            }
             Method::Svn(settings) => {
                 return newton::propose(settings, false, state, ws, required("svn")?);
             }
@@ -332,7 +336,7 @@ impl Sampler {
 impl Workspace {
     /// Step control in force: noise of a batch or of the method would be taken for overshoot, and a step lifted particle by
     /// particle has another slope.
-    fn control(&self, newton: &Newton, noise: bool) -> StepControl {
+    fn control(&self, newton: &NewtonStep, noise: bool) -> StepControl {
         if noise || self.stochastic || newton.lift == Lift::Particle {
             StepControl::Fixed
         } else {

@@ -30,10 +30,11 @@ fn protocol_holds_for_every_method() {
         );
         assert_eq!(
             first.kernel.is_some(),
-            !matches!(method, Method::Ensemble { .. }),
+            !matches!(method, Method::Ensemble { .. } | Method::NewtonEnsemble(_)),
             "{name}"
         );
-        assert_eq!(first.solve.is_some(), method.newton().is_some(), "{name}");
+        let newton = method.newton().is_some() || matches!(method, Method::NewtonEnsemble(_));
+        assert_eq!(first.solve.is_some(), newton, "{name}");
         if let Some(kernel) = first.kernel {
             assert!(
                 kernel.min <= kernel.mean && kernel.mean <= kernel.max && kernel.bandwidth > 0.0,
@@ -82,6 +83,7 @@ fn kernel_health_warns_of_kernels_that_do_nothing() {
         (1e-2 * 0.01, Some(KernelWarning::Identity)),
         (1e4, Some(KernelWarning::Constant)),
         (5.0, None),
+        (300.0, Some(KernelWarning::Negligible)),
     ] {
         let kernel = KernelSettings {
             bandwidth: Bandwidth::Fixed(h),

@@ -28,7 +28,7 @@ impl Source {
     }
 }
 
-/// All files below the folder `src`, by name; a message names them relative to `root`.
+/// All files below the folder `src` but those of tests, which may look at modules from outside, by name; a message names them relative to `root`.
 pub(super) fn read(src: &Path, root: &Path) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     collect(src, "", root, &mut sources)?;
@@ -47,7 +47,7 @@ fn collect(folder: &Path, prefix: &str, root: &Path, sources: &mut Vec<Source>) 
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if file.is_dir() {
             collect(&file, &format!("{path}/"), root, sources)?;
-        } else if path.ends_with(".rs") {
+        } else if path.ends_with(".rs") && !path.ends_with("tests.rs") {
             let shown = file.strip_prefix(root).unwrap_or(&file).display();
             let shown = shown.to_string();
             let text = fs::read_to_string(&file).with_context(|| shown.clone())?;

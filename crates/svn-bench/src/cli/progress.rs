@@ -179,9 +179,13 @@ impl Observer for Progress {
                 shown.wall_s
             ));
         }
-        let said = lock(&self.said);
-        for warning in shown.warnings.iter().filter(|text| !said.contains(*text)) {
-            self.line(&format!("warning: {job}: {warning}"));
+        for warning in shown.warnings {
+            // Once for a data set and method, though it is in every record.
+            let key = format!("{} {}: {warning}", job.dataset, job.method);
+            let known = lock(&self.said).contains(warning) || !lock(&self.said).insert(key);
+            if !known {
+                self.line(&format!("warning: {job}: {warning}"));
+            }
         }
     }
 

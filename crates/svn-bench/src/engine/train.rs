@@ -343,6 +343,10 @@ fn warnings(history: &[EpochReport], ending: &Ending) -> Vec<String> {
             KernelWarning::Constant,
             "the kernel tells no particles apart; narrow the bandwidth",
         ),
+        (
+            KernelWarning::Negligible,
+            "the kernel does nothing here: its repulsion is less than a hundredth of the drive",
+        ),
     ];
     warnings.extend(
         said.into_iter()

@@ -1,4 +1,5 @@
 //! The studies: what each of them fits and measures. Everything that they have in common is the engine's.
 
+pub mod toy;
 pub mod uci;
 pub mod vision;

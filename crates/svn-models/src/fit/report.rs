@@ -13,7 +13,7 @@ pub struct EpochReport {
     pub validation_nll: Option<f64>,
     /// Mean off-diagonal kernel value over the epoch; none for methods without a kernel.
     pub mean_kernel: Option<f64>,
-    /// Set if the kernel did nothing in more than half of the epoch's steps.
+    /// What more than half of the epoch's steps said of a kernel that does nothing.
     pub kernel_warning: Option<KernelWarning>,
     /// Repulsion over drive, mean over the epoch.
     pub repulsion_ratio: Option<f64>,
@@ -34,6 +34,7 @@ pub(super) struct EpochSums {
     with_kernel: usize,
     identity: usize,
     constant: usize,
+    negligible: usize,
     trust: f64,
     damping: f64,
     rejected: usize,
@@ -49,6 +50,7 @@ impl EpochSums {
             match health.warning {
                 Some(KernelWarning::Identity) => self.identity += 1,
                 Some(KernelWarning::Constant) => self.constant += 1,
+                Some(KernelWarning::Negligible) => self.negligible += 1,
                 _ => {}
             }
         }
@@ -77,9 +79,63 @@ impl EpochSums {
         [
             (self.identity, KernelWarning::Identity),
             (self.constant, KernelWarning::Constant),
+            (self.negligible, KernelWarning::Negligible),
         ]
         .into_iter()
         .find(|(steps, _)| 2 * steps > self.steps)
         .map(|(_, warning)| warning)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use svn_stein::{Info, KernelHealth};
+
+    use super::*;
+
+    fn info(warning: Option<KernelWarning>) -> Info {
+        Info {
+            step: 1,
+            log_density: vec![0.0],
+            mean_log_density: 0.0,
+            rate: 1.0,
+            spread: 0.0,
+            effective_dimension: 0.0,
+            kernel_stein_discrepancy: 0.0,
+            step_size: 0.0,
+            kernel: Some(KernelHealth {
+                bandwidth: 1.0,
+                mean: 0.5,
+                min: 0.5,
+                max: 0.5,
+                repulsion_ratio: 0.004,
+                laplace_spread: None,
+                warning,
+            }),
+            solve: None,
+            damping: 0.0,
+            trust_scale: vec![1.0],
+            gain: None,
+            rejected: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_more_than_half_of_the_steps_say_is_told() {
+        for warning in [
+            KernelWarning::Identity,
+            KernelWarning::Constant,
+            KernelWarning::Negligible,
+        ] {
+            let mut sums = EpochSums::default();
+            for steps in [3, 2] {
+                for step in 0..4 {
+                    sums.add(&info((step < steps).then_some(warning)));
+                }
+                let report = sums.finish(1, 0.0);
+                assert_eq!(report.kernel_warning, (steps == 3).then_some(warning));
+                assert!((report.repulsion_ratio.unwrap() - 0.004).abs() < 1e-15);
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use svn_curvature::Activation;
 use svn_stein::{
     Damping, DensityEstimator, FirstOrder, KernelSettings, Method as Particles, Metric, Newton,
-    Rate, StepRule,
+    NewtonEnsemble, Rate, StepRule,
 };
 
 use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
@@ -132,13 +132,14 @@ impl Resolved {
                 rate: rate("lr", recipe.lr)?,
             })
         };
-        let newton = || {
-            newton(
+        let apart = || {
+            newton_ensemble(
                 recipe,
                 rate("newton_lr", recipe.newton_lr)?,
                 self.problem.rows,
             )
         };
+        let newton = || newton(recipe, apart()?);
         Ok(match method {
             Method::Ensemble => Particles::Ensemble {
                 step: first_order()?,
@@ -152,6 +153,7 @@ impl Resolved {
                 kernel: kernel(recipe)?,
                 step: first_order()?,
             },
+            Method::NewtonEnsemble => Particles::NewtonEnsemble(apart()?),
             Method::Svn => Particles::Svn(newton()?),
             Method::Ssvn => Particles::Ssvn(newton()?),
             Method::LlSvn => Particles::LlSvn {
@@ -166,12 +168,9 @@ impl Resolved {
     }
 }
 
-fn newton(recipe: &Recipe, rate: Rate, rows: usize) -> Result<Newton, ModelError> {
-    let plain = Newton::plain();
-    Ok(Newton {
-        ridge: recipe.ridge.unwrap_or(plain.ridge),
-        kernel: kernel(recipe)?,
-        coupling: needed("coupling", recipe.coupling)?,
+/// The Newton steps of particles that do not interact.
+fn newton_ensemble(recipe: &Recipe, rate: Rate, rows: usize) -> Result<NewtonEnsemble, ModelError> {
+    Ok(NewtonEnsemble {
         solver: needed("solver", recipe.solver)?,
         rate,
         damping: Damping::Constant(needed("damping", recipe.damping)?),
@@ -179,6 +178,21 @@ fn newton(recipe: &Recipe, rate: Rate, rows: usize) -> Result<Newton, ModelError
             .trust_region
             .filter(|bound| *bound > 0.0)
             .map(|bound| bound * rows as f64),
+        ..NewtonEnsemble::plain()
+    })
+}
+
+/// The same with the interaction.
+fn newton(recipe: &Recipe, apart: NewtonEnsemble) -> Result<Newton, ModelError> {
+    let plain = Newton::plain();
+    Ok(Newton {
+        ridge: recipe.ridge.unwrap_or(plain.ridge),
+        kernel: kernel(recipe)?,
+        coupling: needed("coupling", recipe.coupling)?,
+        solver: apart.solver,
+        rate: apart.rate,
+        damping: apart.damping,
+        trust_region: apart.trust_region,
         ..plain
     })
 }

@@ -109,7 +109,7 @@ impl Recipe {
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
         let classes = problem.classes.is_some();
-        let has_kernel = method != Method::Ensemble;
+        let has_kernel = method.has_kernel();
         let metric = match method {
             Method::Svn | Method::Ssvn => Metric::Curvature,
             _ => Metric::Identity,
@@ -157,7 +157,10 @@ impl Recipe {
                 .ll_mode
                 .or(Some(LastLayerMode::Joint))
                 .filter(|_| method == Method::LlSvn),
-            coupling: given.coupling.or(Some(default.coupling)).filter(|_| newton),
+            coupling: given
+                .coupling
+                .or(Some(default.coupling))
+                .filter(|_| newton && has_kernel),
             kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
             metric,
             bandwidth: given
@@ -165,7 +168,7 @@ impl Recipe {
                 .or(Some(Bandwidth::Median))
                 .filter(|_| has_kernel),
             solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
-            ridge: given.ridge.filter(|_| newton),
+            ridge: given.ridge.filter(|_| newton && has_kernel),
             damping: given.damping.or(Some(default.damping)).filter(|_| newton),
             trust_region: given
                 .trust_region
@@ -194,7 +197,7 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
     // `docs/experiments/front-door.md`.
     let some = size == Size::Small
         && problem.classes.is_none()
-        && matches!(method, Method::Svn | Method::Ssvn);
+        && matches!(method, Method::NewtonEnsemble | Method::Svn | Method::Ssvn);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
         (true, _) if some => (32, 30.0, 0.03, 6),
@@ -219,7 +222,7 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
             _ if some => 1.0,
             Method::Ensemble => 1.0,
             Method::Wgd | Method::Svgd => 3.0,
-            Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
+            Method::NewtonEnsemble | Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
         },
         hessian: CurvatureFamily::Full,
         coupling: Coupling::Gram,

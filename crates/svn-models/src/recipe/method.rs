@@ -16,6 +16,8 @@ pub enum Method {
     Wgd,
     /// Stein variational gradient descent.
     Svgd,
+    /// Independent particles, each by its own Newton steps: what Stein variational Newton is without a kernel.
+    NewtonEnsemble,
     /// Stein variational Newton.
     Svn,
     /// SVGD, with Stein variational Newton on the last layer.
@@ -26,10 +28,11 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order of reports.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Ensemble,
         Self::Wgd,
         Self::Svgd,
+        Self::NewtonEnsemble,
         Self::Svn,
         Self::LlSvn,
         Self::Ssvn,
@@ -40,12 +43,20 @@ impl Method {
 
     /// Whether it takes Newton steps, on some coordinates at least.
     pub fn is_newton(self) -> bool {
-        matches!(self, Self::Svn | Self::LlSvn | Self::Ssvn)
+        matches!(
+            self,
+            Self::NewtonEnsemble | Self::Svn | Self::LlSvn | Self::Ssvn
+        )
     }
 
     /// Whether it takes first-order steps, on some coordinates at least.
     pub fn is_first_order(self) -> bool {
-        !matches!(self, Self::Svn | Self::Ssvn)
+        !matches!(self, Self::NewtonEnsemble | Self::Svn | Self::Ssvn)
+    }
+
+    /// Whether its particles interact, by a kernel.
+    pub fn has_kernel(self) -> bool {
+        !matches!(self, Self::Ensemble | Self::NewtonEnsemble)
     }
 
     /// Its name on the command line and in files.
@@ -54,6 +65,7 @@ impl Method {
             Self::Ensemble => "ensemble",
             Self::Wgd => "wgd",
             Self::Svgd => "svgd",
+            Self::NewtonEnsemble => "newton-ensemble",
             Self::Svn => "svn",
             Self::LlSvn => "ll-svn",
             Self::Ssvn => "ssvn",

@@ -21,6 +21,11 @@ const IMAGES: Problem = Problem {
     classes: Some(10),
 };
 
+const LARGE: Problem = Problem {
+    rows: 20_000,
+    ..TABLE
+};
+
 fn resolved(method: Method, problem: &Problem) -> Recipe {
     Recipe::default().resolve(method, problem).unwrap().recipe
 }
@@ -177,6 +182,20 @@ fn a_method_records_what_it_uses_and_nothing_else() {
     let ll_svn = resolved(Method::LlSvn, &TABLE);
     assert_eq!((ll_svn.lr, ll_svn.newton_lr), (Some(0.03), Some(1.0)));
 
+    // What SVN has, but for what is the kernel's.
+    for problem in [&TABLE, &IMAGES, &LARGE] {
+        let svn = resolved(Method::Svn, problem);
+        let apart = Recipe {
+            coupling: None,
+            kernel: None,
+            metric: None,
+            bandwidth: None,
+            ..svn.clone()
+        };
+        assert_eq!(resolved(Method::NewtonEnsemble, problem), apart);
+        assert!(svn.kernel.is_some() && svn.metric.is_some() && svn.bandwidth.is_some());
+    }
+
     let ensemble = resolved(Method::Ensemble, &IMAGES);
     assert_eq!(
         (ensemble.newton_lr, ensemble.ll_mode, ensemble.root),
@@ -222,7 +241,7 @@ fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
         let recipe = given.resolve(method, &IMAGES).unwrap().recipe;
         (recipe.lr, recipe.newton_lr)
     };
-    for method in [Method::Svn, Method::Ssvn] {
+    for method in [Method::NewtonEnsemble, Method::Svn, Method::Ssvn] {
         assert_eq!(rates(method, Some(0.1), None), (None, Some(0.1)));
         assert_eq!(rates(method, Some(0.1), Some(0.2)), (None, Some(0.2)));
     }
@@ -291,6 +310,23 @@ fn a_fit_has_the_settings_of_its_recipe() {
         assert_eq!(settings.method.name(), method.name());
         settings.validate(300).unwrap();
     }
+    // The same steps without a kernel, whatever is said of one.
+    let kernel = Recipe {
+        kernel: Some(Kernel::Imq),
+        metric: Some(Metric::Diagonal),
+        bandwidth: Some(Bandwidth::Dimension),
+        coupling: Some(Coupling::Exact),
+        ridge: Some(0.5),
+        ..Recipe::default()
+    };
+    let apart = kernel.resolve(Method::NewtonEnsemble, &TABLE).unwrap();
+    assert_eq!(apart.recipe, resolved(Method::NewtonEnsemble, &TABLE));
+    let apart = apart.fit_settings(Device::Cpu, 3).unwrap();
+    assert_eq!(
+        apart.method,
+        stein::Method::NewtonEnsemble(newton.clone().into())
+    );
+    assert_eq!(apart.curvature, settings.curvature);
     let none = Recipe {
         trust_region: Some(0.0),
         schedule: Some(Schedule::Constant),

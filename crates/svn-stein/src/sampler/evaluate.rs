@@ -116,7 +116,7 @@ impl Sampler {
     }
 
     fn damping(&self) -> Option<Damping> {
-        self.method.newton().map(|newton| newton.damping)
+        self.method.newton_step().map(|newton| newton.damping)
     }
 
     /// More damping and a smaller rate after a rejected step.

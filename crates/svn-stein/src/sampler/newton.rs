@@ -1,4 +1,4 @@
-//! The Newton step: kernel, field, system, lift, trust region, and noise for the stochastic method.
+//! The Newton step: kernel and field, or the score alone, then system, lift, trust region, and noise for the stochastic method.
 
 use ndarray::{Array1, Array2, Axis};
 
@@ -9,7 +9,8 @@ use crate::error::SteinError;
 use crate::field::svgd_into;
 use crate::gram::KernelView;
 use crate::info::KernelHealth;
-use crate::method::{FirstOrder, Lift, Newton, StepControl};
+use crate::method::{FirstOrder, Lift, Newton, NewtonStep, StepControl};
+use crate::newton_ensemble::NewtonEnsemble;
 use crate::restrict::{Coordinates, restrict};
 use crate::state::State;
 use crate::system::{Scratch, SolveInfo, SvnSystem};
@@ -38,6 +39,32 @@ pub(super) fn propose(
         .update(&newton.kernel, state.particles.view(), Some(curvature))?;
     let norms = svgd_into(&ws.gram, ws.score.view(), 1.0, ws.direction.view_mut());
     let kernel = Some(KernelHealth::new(&ws.gram, norms));
+    let solved = solve_all(&newton.into(), noise, state, ws, curvature)?;
+    Ok(finish(kernel, solved, state.damping, None))
+}
+
+/// Step of particles that do not interact into `ws.direction`: the field of `K = I` is the score, over `N` as the system is.
+pub(super) fn propose_apart(
+    settings: &NewtonEnsemble,
+    state: &mut State,
+    ws: &mut Workspace,
+    curvature: &dyn ParticleOperators,
+) -> Result<Proposal, SteinError> {
+    let inverse = 1.0 / state.particles.nrows() as f64;
+    ws.direction
+        .zip_mut_with(&ws.score, |v, s| *v = inverse * s);
+    let solved = solve_all(&settings.into(), false, state, ws, curvature)?;
+    Ok(finish(None, solved, state.damping, None))
+}
+
+/// Field on all coordinates in `ws.direction`, with the kernel in `ws.gram`, becomes the step.
+fn solve_all(
+    newton: &NewtonStep,
+    noise: bool,
+    state: &mut State,
+    ws: &mut Workspace,
+    curvature: &dyn ParticleOperators,
+) -> Result<Solved, SteinError> {
     let control = ws.control(newton, noise);
     let Workspace {
         gram,
@@ -46,7 +73,7 @@ pub(super) fn propose(
         scratch,
         ..
     } = ws;
-    let solved = solve(
+    solve(
         newton,
         (noise, control),
         state,
@@ -55,8 +82,7 @@ pub(super) fn propose(
         scratch,
         direction,
         alpha,
-    )?;
-    Ok(finish(kernel, solved, state.damping, None))
+    )
 }
 
 /// SVGD on all coordinates, Newton on the selected ones.
@@ -82,7 +108,8 @@ pub(super) fn propose_partial(
     let mut alpha = Array2::zeros(field.dim());
     let transformed = ws.gram.transformed().select(Axis(1), &indices);
     let restricted = restrict(curvature, &indices, dim)?;
-    let control = ws.control(newton, false);
+    let step = NewtonStep::from(newton);
+    let control = ws.control(&step, false);
     let solved = {
         let view = KernelView {
             kernel: ws.gram.kernel(),
@@ -90,7 +117,7 @@ pub(super) fn propose_partial(
             transformed: transformed.view(),
         };
         solve(
-            newton,
+            &step,
             (false, control),
             state,
             view,
@@ -133,7 +160,7 @@ fn finish(
     reason = "the disjoint parts of one workspace"
 )]
 fn solve(
-    newton: &Newton,
+    newton: &NewtonStep,
     (noise, control): (bool, StepControl),
     state: &mut State,
     kernel: KernelView<'_>,

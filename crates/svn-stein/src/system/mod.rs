@@ -107,16 +107,22 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        let eigen = SymmetricEigen::factorize(kernel.kernel).map_err(|e| SteinError::Singular {
-            coupling: coupling.name(),
-            size: n,
-            reason: e.to_string(),
-        })?;
-        let largest = eigen.values().iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let (values, vectors) = if is_identity(kernel.kernel) {
+            (Array1::ones(n), Array2::eye(n))
+        } else {
+            let eigen =
+                SymmetricEigen::factorize(kernel.kernel).map_err(|e| SteinError::Singular {
+                    coupling: coupling.name(),
+                    size: n,
+                    reason: e.to_string(),
+                })?;
+            (eigen.values().to_owned(), eigen.vectors().to_owned())
+        };
+        let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let least = n as f64 * f64::EPSILON * largest;
         if ridge == 0.0
             && coupling != Coupling::BlockDiagonal
-            && eigen.values().iter().any(|x| x.abs() <= least)
+            && values.iter().any(|x| x.abs() <= least)
         {
             return Err(SteinError::Singular {
                 coupling: coupling.name(),
@@ -130,11 +136,11 @@ impl<'a> SvnSystem<'a> {
             coupling,
             damping,
             // Without a ridge this is K itself, which rounding may make slightly indefinite.
-            roots: eigen.values().mapv(|x| match ridge {
+            roots: values.mapv(|x| match ridge {
                 0.0 => x,
                 _ => (x * x + ridge).sqrt(),
             }),
-            vectors: eigen.vectors().to_owned(),
+            vectors,
             mixing: Array2::zeros((0, 0)),
         };
         system.mixing = if ridge == 0.0 {
@@ -274,6 +280,12 @@ impl<'a> SvnSystem<'a> {
             None => Ok(info),
         }
     }
+}
+
+/// Whether `K = I`, entry by entry.
+fn is_identity(k: ArrayView2<'_, f64>) -> bool {
+    k.indexed_iter()
+        .all(|((p, m), &k)| k == f64::from(u8::from(p == m)))
 }
 
 /// `f` for each of `0..n`, about as many multiplications in all; the first error in order counts.

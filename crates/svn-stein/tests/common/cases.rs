@@ -5,8 +5,8 @@ use ndarray::{Array2, array};
 use svn_stein::target::Curvature;
 use svn_stein::{
     Annealing, Bandwidth, Coordinates, Coupling, Damping, DensityEstimator, FirstOrder, Flow, Info,
-    Kernel, KernelSettings, Method, Metric, Newton, Rate, Sampler, Schedule, State, StepRule, Stop,
-    run,
+    Kernel, KernelSettings, Method, Metric, Newton, NewtonEnsemble, Rate, Sampler, Schedule, State,
+    StepRule, Stop, run,
 };
 
 use super::{COUPLINGS, Gaussian, Kind};
@@ -101,6 +101,12 @@ pub(crate) fn cases() -> Vec<(String, Method)> {
             max: 1e6,
         };
         cases.push((format!("svn adaptive {coupling:?}"), Method::Svn(settings)));
+    }
+    for (name, settings) in [
+        ("newton-ensemble", NewtonEnsemble::default()),
+        ("newton-ensemble plain", NewtonEnsemble::plain()),
+    ] {
+        cases.push((name.to_owned(), Method::NewtonEnsemble(settings)));
     }
     let kernel = KernelSettings::default();
     let annealing = Annealing::Cyclical {

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | rows of all particles together fewer than coordinates | their Gram matrix, see `low_rank` |
 //! | more particles than coordinates | each block as a small matrix |
+//! | else, no interaction | the factor of each particle's own `H_m + λ I` |
 //! | else, if the family can factor the sum | that factor, the repulsion on top by Woodbury |
 //! | else (Kronecker factors have no common eigenbasis) | the same with `(Σ_p w_pm)(H_m + λ I)` for the sum, as a preconditioner |
 
@@ -110,8 +111,13 @@ impl<'s> Block<'s> {
         let singular =
             |error: svn_linalg::FactorError| system.singular(d, format!("particle {m}: {error}"));
         let weights = system.kernel.kernel.column(m).mapv(|k| k * k) / system.shape().0 as f64;
-        let sum = system.curvature.factor_sum(weights.view(), system.damping);
-        let exact = sum.is_some();
+        let apart = system.is_decoupled();
+        let sum = if apart {
+            None
+        } else {
+            system.curvature.factor_sum(weights.view(), system.damping)
+        };
+        let exact = apart || sum.is_some();
         let base = match sum {
             Some(factor) => factor.map_err(singular)?,
             None => {
