@@ -13,12 +13,7 @@ fn five_methods_learn(dataset: &str, bound: f64) {
     let (code, stdout, stderr) = finish(&mut svn(&arguments, out.path()));
     assert_eq!(code, 0, "{stderr}");
     let records = records(out.path());
-    let method = |record: &Value| {
-        record["configuration"]["method"]
-            .as_str()
-            .unwrap()
-            .to_owned()
-    };
+    let method = |record: &Value| record["method"].as_str().unwrap().to_owned();
     let methods: Vec<String> = records.iter().map(method).collect();
     assert_eq!(methods, ["ensemble", "wgd", "svgd", "svn", "ll-svn"]);
     for record in &records {
@@ -34,8 +29,8 @@ fn five_methods_learn(dataset: &str, bound: f64) {
         assert!(nll < bound, "{name}: {nll}");
         assert!(curve[1] < curve[0], "{name}: {curve:?}");
         assert_eq!(record["best_epoch"], 2);
-        assert_eq!(record["reliability"].as_array().unwrap().len(), 15);
-        assert_eq!(record["corruption"].as_array().unwrap().len(), 12);
+        assert_eq!(record["extra"]["reliability"].as_array().unwrap().len(), 15);
+        assert_eq!(record["extra"]["corruption"].as_array().unwrap().len(), 12);
         assert!(stdout.contains(&name));
     }
     let summary = json(&out.path().join("summary.json"));
@@ -46,7 +41,10 @@ fn five_methods_learn(dataset: &str, bound: f64) {
         .find(|row| row["method"] == "ll-svn")
         .unwrap();
     assert_eq!(
-        (&ll_svn["hessian"], &ll_svn["coupling"]),
+        (
+            &ll_svn["settings"]["hessian"],
+            &ll_svn["settings"]["coupling"]
+        ),
         (&"kfac".into(), &"block-diagonal".into())
     );
     let baselines: Vec<_> = ll_svn["versus"]
@@ -56,7 +54,7 @@ fn five_methods_learn(dataset: &str, bound: f64) {
         .map(|v| &v["baseline"])
         .collect();
     assert_eq!(baselines, ["ensemble", "wgd", "svgd"]);
-    assert!(ll_svn["step_ms"]["median"].as_f64().unwrap() > 0.0);
+    assert!(ll_svn["cost"]["step_ms"].as_f64().unwrap() > 0.0);
     let name = format!("reliability-{dataset}-256.svg");
     let figure = std::fs::read_to_string(out.path().join(&name)).unwrap();
     assert!(

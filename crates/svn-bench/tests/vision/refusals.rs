@@ -32,7 +32,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             "--dataset emnist".to_owned(),
-            "error: unknown image set `emnist`; known: mnist, fashion-mnist, synthetic-digits, synthetic-letters\n",
+            "error: unknown image set `emnist`, did you mean `mnist`?; known: mnist, fashion-mnist, synthetic-digits, synthetic-letters\n",
         ),
         (
             format!("{run} --method sgd"),

@@ -20,13 +20,13 @@ fn seeds_sizes_and_folds_are_runs_and_a_rerun_has_nothing_to_do() {
     let results = summary["results"].as_array().unwrap();
     let sizes: Vec<_> = results
         .iter()
-        .map(|row| row["limits"]["learning"].as_u64().unwrap())
+        .map(|row| row["design"]["limits"]["learning"].as_u64().unwrap())
         .collect();
     assert_eq!(sizes, [60, 60, 100, 100]);
     assert!(
         results
             .iter()
-            .all(|row| row["folds"] == 2 && row["metrics"]["nll"]["se"].is_f64())
+            .all(|row| row["runs"] == 2 && row["metrics"]["nll"]["se"].is_f64())
     );
     for name in [
         "low-data-synthetic-digits.svg",
@@ -57,7 +57,7 @@ fn seeds_sizes_and_folds_are_runs_and_a_rerun_has_nothing_to_do() {
 #[test]
 fn a_killed_run_goes_on_from_its_last_epoch() {
     let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let arguments = format!("{TINY} --method ll-svn --subset 400 --epochs 8");
+    let arguments = format!("{TINY} --method ll-svn --subset 400 --epochs 40");
     assert_eq!(finish(&mut svn(&arguments, whole.path())).0, 0);
     let mut child = svn(&arguments, killed.path()).spawn().unwrap();
     let folder = killed.path().join("checkpoints");
@@ -88,7 +88,7 @@ fn a_killed_run_goes_on_from_its_last_epoch() {
     let done = svn_models::fit::Checkpoint::read(&checkpoint)
         .unwrap()
         .epoch();
-    assert!((1..8).contains(&done), "{done}");
+    assert!((1..40).contains(&done), "{done}");
     let (code, _, stderr) = finish(&mut svn(&arguments, killed.path()));
     assert_eq!(code, 0, "{stderr}");
     assert!(!stderr.contains("starts anew"), "{stderr}");
@@ -111,7 +111,7 @@ fn a_damaged_checkpoint_is_told_and_done_without() {
         .to_owned();
     let folder = damaged.path().join("checkpoints");
     std::fs::create_dir(&folder).unwrap();
-    std::fs::write(folder.join(format!("{config}-0.ckpt")), "half").unwrap();
+    std::fs::write(folder.join(format!("{config}-0-0.ckpt")), "half").unwrap();
     let (code, _, stderr) = finish(&mut svn(&arguments, damaged.path()));
     assert_eq!(code, 0, "{stderr}");
     assert!(stderr.contains("the run starts anew"), "{stderr}");
@@ -140,7 +140,7 @@ fn last_layer_exactly_and_after_pretraining() {
         assert!(stdout.contains(label), "{stdout}");
     }
     for record in records(out.path()) {
-        let pretrained = record["configuration"]["settings"]["ll_mode"] == "pretrained";
+        let pretrained = record["settings"]["ll_mode"] == "pretrained";
         let curve = record["curve"].as_array().unwrap();
         assert_eq!(curve.len(), if pretrained { 4 } else { 2 });
         let epochs: Vec<_> = curve
@@ -153,7 +153,14 @@ fn last_layer_exactly_and_after_pretraining() {
         let best = record["best_epoch"].as_u64().unwrap() as usize;
         let nll = |index: usize| curve[index]["validation_nll"].as_f64().unwrap();
         assert!((0..curve.len()).all(|index| nll(best - 1) <= nll(index)));
-        assert_eq!(record["warnings"], serde_json::json!([]));
+        // The weights are too many for the kernel to move the particles; nothing else is odd.
+        let warnings = record["warnings"].as_array().unwrap();
+        let idle = |text: &Value| {
+            text.as_str()
+                .unwrap()
+                .starts_with("the kernel does nothing here")
+        };
+        assert!(warnings.iter().all(idle), "{warnings:?}");
     }
 }
 
@@ -192,12 +199,11 @@ fn a_step_size_is_that_of_the_steps_a_method_takes() {
     let rates: Vec<_> = records(out.path())
         .iter()
         .map(|record| {
-            let configuration = &record["configuration"];
             let rate = |value: &Value| value.as_f64();
             (
-                configuration["method"].as_str().unwrap().to_owned(),
-                rate(&configuration["settings"]["lr"]),
-                rate(&configuration["settings"]["newton_lr"]),
+                record["method"].as_str().unwrap().to_owned(),
+                rate(&record["settings"]["lr"]),
+                rate(&record["settings"]["newton_lr"]),
             )
         })
         .collect();

@@ -121,6 +121,8 @@ impl Vision {
                 && !loader.loaded.contains_key(name)
                 && !holds_images(&folder.join(name))
             {
+                // What is nowhere is told in full.
+                loader.load(name)?;
                 return Err(EngineError::Arguments(no_use(name, folder, names.len())));
             }
             images.push(loader.with_partner(name, options.foreign, &mut warnings)?);
