@@ -3,6 +3,7 @@
 mod bench;
 mod doctor;
 mod progress;
+mod toy;
 mod training;
 mod tune;
 mod uci;
@@ -34,6 +35,8 @@ enum Command {
     BenchUci(Box<bench::Bench<uci::Tables>>),
     /// Benchmark particle methods on images, with LeNet
     BenchVision(Box<bench::Bench<vision::Images>>),
+    /// Compare methods with the posterior on a curve with a gap
+    BenchToy(Box<bench::Bench<toy::NoData>>),
     /// Show the native libraries in use and check that they compute right
     Doctor,
 }
@@ -64,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
     let result = match &arguments.command {
         Command::BenchUci(command) => bench::run(command, trainer),
         Command::BenchVision(command) => bench::run(command, trainer),
+        Command::BenchToy(command) => bench::run(command, trainer),
         Command::Doctor => doctor::run(),
     };
     match result {

@@ -8,9 +8,9 @@
 //! grid    200 points evenly on [0, 7], both ends among them
 //! ```
 //!
-//! All draws come from one stream of ChaCha20: first the centres, then x and ε of each row in turn.
+//! All draws come from one stream of ChaCha20: first the centres, then x and ε of each row in turn, of the training rows first.
 
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -44,6 +44,22 @@ pub fn is_inside(x: f64) -> bool {
 
 /// Features (`150 × 1`) and noisy targets of the training rows, blob by blob.
 pub fn train() -> (Array2<f64>, Array1<f64>) {
+    let (mut x, mut y) = rows();
+    x.slice_collapse(s![..ROWS, ..]);
+    y.slice_collapse(s![..ROWS]);
+    (x, y)
+}
+
+/// As many others from the same blobs, to stop on.
+pub fn validation() -> (Array2<f64>, Array1<f64>) {
+    let (mut x, mut y) = rows();
+    x.slice_collapse(s![ROWS.., ..]);
+    y.slice_collapse(s![ROWS..]);
+    (x, y)
+}
+
+/// All rows: those to train on, then those to validate on.
+fn rows() -> (Array2<f64>, Array1<f64>) {
     let mut rng = ChaCha20Rng::seed_from_u64(SEED);
     let mut blobs = Vec::new();
     for (interval @ [low, high], count) in INTERVALS {
@@ -55,10 +71,10 @@ pub fn train() -> (Array2<f64>, Array1<f64>) {
         }
     }
     let mut normal = || -> f64 { StandardNormal.sample(&mut rng) };
-    let mut x = Array2::zeros((ROWS, 1));
-    let mut y = Array1::zeros(ROWS);
-    for i in 0..ROWS {
-        let (centre, [low, high]) = blobs[i / BLOB];
+    let mut x = Array2::zeros((2 * ROWS, 1));
+    let mut y = Array1::zeros(2 * ROWS);
+    for i in 0..2 * ROWS {
+        let (centre, [low, high]) = blobs[i / BLOB % blobs.len()];
         x[(i, 0)] = (centre + SPREAD * normal()).clamp(low, high);
         y[i] = truth(x[(i, 0)]) + NOISE_SD * normal();
     }
@@ -126,6 +142,13 @@ mod tests {
             assert!((x[(i, 0)] - feature).abs() < 1e-12, "row {i}");
             assert!((y[i] - target).abs() < 1e-12, "row {i}");
         }
-        assert_eq!(train(), (x, y));
+        assert_eq!(train(), (x.clone(), y));
+        let (other, targets) = validation();
+        assert_eq!((other.dim(), targets.len()), ((ROWS, 1), ROWS));
+        assert!(
+            other
+                .iter()
+                .all(|other| x.iter().all(|x| x != other) && is_inside(*other))
+        );
     }
 }

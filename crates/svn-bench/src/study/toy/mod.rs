@@ -1,3 +1,11 @@
 //! A curve with a gap: what the methods believe where there are no rows, beside what the posterior says.
 
+mod bands;
+mod curve;
 pub mod data;
+mod page;
+mod posterior;
+
+pub use curve::{Curve, CurveMean, Toy, ToyDesign};
+pub use page::ToyPage;
+pub use posterior::{Posterior, posterior};

@@ -1,0 +1,56 @@
+//! The posterior that the methods are measured against, by a long Hamiltonian Monte Carlo run; see `experiments/toy/README.md`.
+
+use serde::Deserialize;
+
+use crate::engine::EngineError;
+
+const TEXT: &str = include_str!("../../../experiments/toy/hmc.json");
+
+/// Mean and standard deviation of the function, without noise, at the points of the grid, in units of the target.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Posterior {
+    /// Places.
+    pub x: Vec<f64>,
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Standard deviations.
+    pub sd: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    grid: Posterior,
+}
+
+/// The posterior at the grid.
+///
+/// # Errors
+/// [`EngineError::Arguments`] if the embedded file does not parse: a test keeps that from happening.
+pub fn posterior() -> Result<Posterior, EngineError> {
+    let file: Result<File, _> = serde_json::from_str(TEXT);
+    let wrong = |error| EngineError::Arguments(format!("the embedded posterior: {error}"));
+    file.map(|file| file.grid).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::study::toy::data::{NOISE_SD, grid, is_inside, truth};
+
+    /// Near the curve where there are rows, and sure of it; wide where there are none.
+    #[test]
+    fn it_is_of_the_grid_and_knows_where_the_rows_are() {
+        let posterior = posterior().unwrap();
+        let grid = grid();
+        assert_eq!(posterior.x.len(), grid.nrows());
+        for (i, &x) in grid.iter().enumerate() {
+            assert!((posterior.x[i] - x).abs() < 1e-4);
+            if is_inside(x) {
+                assert!(posterior.sd[i] < NOISE_SD, "{x}: {}", posterior.sd[i]);
+                let error = (posterior.mean[i] - truth(x)).abs();
+                assert!(error < 2.0 * NOISE_SD, "{x}: {error}");
+            }
+        }
+        assert!(posterior.sd[0] > 1.0 && posterior.sd[199] > 1.0);
+    }
+}
