@@ -524,3 +524,96 @@ fn a_table_that_cannot_be_written_is_an_error_and_a_reader_who_has_left_is_none(
     let (code, _, stderr) = finish(gone);
     assert_eq!(code, 0, "{stderr}");
 }
+
+#[test]
+fn a_report_is_made_again_from_records_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, again) = (folder.path().join("out"), folder.path().join("again"));
+    let (out, again) = (out.to_str().unwrap(), again.to_str().unwrap());
+    let (code, stdout, _) = finish(with_ridge(&short(&["-q", "--out", out]), 0));
+    assert_eq!(code, 0);
+    let read = |folder: &str, name: &str| std::fs::read(Path::new(folder).join(name)).unwrap();
+    // As they are shipped.
+    let records = Path::new(out).join("records.jsonl");
+    let gzip = std::fs::File::create(Path::new(out).join("records.jsonl.gz")).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(gzip, flate2::Compression::best());
+    std::io::copy(&mut std::fs::File::open(&records).unwrap(), &mut gzip).unwrap();
+    gzip.finish().unwrap();
+    std::fs::remove_file(&records).unwrap();
+    let report = |from: &str| finish(with_ridge(&["report", "--from", from, "--out", again], 0));
+    let (code, told, stderr) = report(out);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(told.replace(again, out), stdout);
+    for name in [
+        "report.md",
+        "summary.json",
+        "nll.svg",
+        "curve-autompg.svg",
+        "time-autompg.svg",
+    ] {
+        assert_eq!(read(out, name), read(again, name), "{name}");
+    }
+    let (code, _, stderr) = report("/nonexistent");
+    assert_eq!(code, 2);
+    assert_eq!(
+        stderr,
+        "error: /nonexistent has no records.jsonl and no records.jsonl.gz\n"
+    );
+}
+
+#[test]
+fn the_model_of_each_run_can_be_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cargo_bin_cmd!("svn")
+        .args(short(&[
+            "--method",
+            "svn",
+            "--folds",
+            "2",
+            "--particles",
+            "2",
+            "--save-models",
+            "--out",
+        ]))
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let models: Vec<_> = folder.path().join("models").read_dir().unwrap().collect();
+    assert_eq!(models.len(), 2);
+    for model in models {
+        let ensemble = svn_models::Ensemble::load(model.unwrap().path()).unwrap();
+        assert_eq!(ensemble.members().particles().nrows(), 2);
+        assert_eq!(ensemble.training().epochs, 3);
+    }
+}
+
+/// The methods of the toy study, in a short run.
+#[test]
+fn the_toy_study_draws_every_method_beside_the_posterior() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cargo_bin_cmd!("svn")
+        .args(["bench-toy", "--epochs", "2", "--particles", "3", "--out"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let (report, bands) = (read("report.md"), read("bands.svg"));
+    for method in [
+        "ensemble",
+        "wgd",
+        "svgd",
+        "newton-ensemble",
+        "svn",
+        "ll-svn",
+    ] {
+        assert!(
+            report.contains(&format!("| cubic | {method} | 1/1 |")),
+            "{report}"
+        );
+        assert!(bands.contains(&format!("\n{method}\n")), "{method}");
+    }
+    assert!(bands.contains("Hamiltonian"));
+    assert!(report.contains("sd_outside"));
+}

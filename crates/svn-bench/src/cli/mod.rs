@@ -3,6 +3,7 @@
 mod bench;
 mod doctor;
 mod progress;
+mod report;
 mod toy;
 mod training;
 mod tune;
@@ -37,6 +38,8 @@ enum Command {
     BenchVision(Box<bench::Bench<vision::Images>>),
     /// Compare methods with the posterior on a curve with a gap
     BenchToy(Box<bench::Bench<toy::NoData>>),
+    /// Make a report again from its records
+    Report(report::Report),
     /// Show the native libraries in use and check that they compute right
     Doctor,
 }
@@ -68,6 +71,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
         Command::BenchUci(command) => bench::run(command, trainer),
         Command::BenchVision(command) => bench::run(command, trainer),
         Command::BenchToy(command) => bench::run(command, trainer),
+        Command::Report(command) => report::run(
+            command,
+            &[
+                report::Report::of::<uci::Tables>,
+                report::Report::of::<vision::Images>,
+                report::Report::of::<toy::NoData>,
+            ],
+        ),
         Command::Doctor => doctor::run(),
     };
     match result {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -116,29 +116,10 @@ impl<E: Entry> Store<E> {
 
     /// Each run once, and only folds that there are.
     fn sort_out(&mut self, lines: Vec<E>) {
-        let (mut twice, mut impossible) = (0, 0);
-        for entry in lines {
-            if entry.run().fold >= entry.folds() {
-                impossible += 1;
-                self.aside.push(entry);
-            } else if self.done.insert(key(&entry)) {
-                self.entries.push(entry);
-            } else {
-                twice += 1;
-            }
-        }
-        let file = E::FILE;
-        if twice > 0 {
-            let text =
-                format!("{file}: {twice} runs are in it more than once; the first of each counts");
-            self.warnings.push(text);
-        }
-        if impossible > 0 {
-            let text = format!(
-                "{file}: {impossible} lines are of folds that their splits do not have; they count for nothing"
-            );
-            self.warnings.push(text);
-        }
+        let sorted = Sorted::new(lines);
+        self.done = sorted.entries.iter().map(key).collect();
+        self.warnings.extend(sorted.warnings);
+        (self.entries, self.aside) = (sorted.entries, sorted.aside);
     }
 
     /// What was odd about the file, in sentences.
@@ -217,6 +198,72 @@ impl<E: Entry> Store<E> {
     }
 }
 
+/// Lines sorted out: each run once, and only folds that there are.
+struct Sorted<E> {
+    entries: Vec<E>,
+    aside: Vec<E>,
+    warnings: Vec<String>,
+}
+
+impl<E: Entry> Sorted<E> {
+    fn new(lines: Vec<E>) -> Self {
+        let (mut entries, mut aside, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let mut done = BTreeSet::new();
+        let (mut twice, mut impossible) = (0, 0);
+        for entry in lines {
+            if entry.run().fold >= entry.folds() {
+                impossible += 1;
+                aside.push(entry);
+            } else if done.insert(key(&entry)) {
+                entries.push(entry);
+            } else {
+                twice += 1;
+            }
+        }
+        let file = E::FILE;
+        if twice > 0 {
+            let text =
+                format!("{file}: {twice} runs are in it more than once; the first of each counts");
+            warnings.push(text);
+        }
+        if impossible > 0 {
+            let text = format!(
+                "{file}: {impossible} lines are of folds that their splits do not have; they count for nothing"
+            );
+            warnings.push(text);
+        }
+        Self {
+            entries,
+            aside,
+            warnings,
+        }
+    }
+}
+
+/// The lines of a finished file, plain or gzip, and what is odd about it. Nothing is written or locked.
+///
+/// # Errors
+/// As for [`Store::open`].
+pub fn read_entries<E: Entry>(
+    path: &Path,
+    study: &str,
+) -> Result<(Vec<E>, Vec<String>), StoreError> {
+    let io = |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut bytes = std::fs::read(path).map_err(io)?;
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut plain = Vec::new();
+        let mut decoder = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+        decoder.read_to_end(&mut plain).map_err(io)?;
+        bytes = plain;
+    }
+    let (lines, _) = parse::<E>(path, study, &bytes)?;
+    let sorted = Sorted::new(lines);
+    Ok((sorted.entries, sorted.warnings))
+}
+
 /// The lock of a folder. Where the file system has none, that is told.
 fn lock(folder: &Path, warnings: &mut Vec<String>) -> Result<File, StoreError> {
     let path = folder.join(LOCK);
@@ -262,7 +309,7 @@ fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, us
     let mut good = 0;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
-            match read::<E>(line) {
+            match entry::<E>(line) {
                 Ok(entry) if entry.study() != study => {
                     return Err(StoreError::OtherStudy {
                         path: path.to_owned(),
@@ -290,7 +337,7 @@ fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, us
 }
 
 /// An entry, of older schemas as well.
-fn read<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
+fn entry<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
     match serde_json::from_slice::<SchemaOnly>(line) {
         Ok(found) if found.schema < u64::from(SCHEMA) => {
             let mut value = serde_json::from_slice(line)?;

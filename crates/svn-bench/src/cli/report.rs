@@ -1,0 +1,100 @@
+//! `svn report`: the report of a folder made again from its records alone.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::Outcome;
+use super::bench::StudyArgs;
+use crate::engine::{EngineError, RecordOf, StoreError, Study, read_entries};
+use crate::report::{self, Detail};
+use crate::terminal::{DONE, print, render};
+
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    /// Folder with records.jsonl or records.jsonl.gz
+    #[arg(long, value_name = "DIR")]
+    pub from: PathBuf,
+
+    /// Folder for summary, report and figures [default: that of the records]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// What came of reading the records as those of one study.
+pub(super) enum Tried {
+    /// The report is written.
+    Done,
+    /// They are another study's.
+    Other(StoreError),
+}
+
+impl Report {
+    /// The file of the records.
+    fn records(&self) -> Result<PathBuf, EngineError> {
+        let names = ["records.jsonl", "records.jsonl.gz"];
+        let files = names.map(|name| self.from.join(name));
+        files
+            .into_iter()
+            .find(|file| file.is_file())
+            .ok_or_else(|| {
+                let folder = self.from.display();
+                EngineError::Arguments(format!(
+                    "{folder} has no records.jsonl and no records.jsonl.gz"
+                ))
+            })
+    }
+
+    /// Try one study.
+    pub(super) fn of<A: StudyArgs>(&self) -> Result<Tried, super::Failure> {
+        let path = self.records()?;
+        let read = read_entries::<RecordOf<A::Study>>(&path, A::Study::NAME);
+        let (records, warnings) = match read {
+            Ok(read) => read,
+            Err(error @ (StoreError::OtherStudy { .. } | StoreError::Line { line: 1, .. })) => {
+                return Ok(Tried::Other(error));
+            }
+            Err(error) => return Err(EngineError::from(error).into()),
+        };
+        for text in warnings {
+            print::error(format_args!("warning: {text}"));
+        }
+        let out = self.out.as_deref().unwrap_or(&self.from);
+        std::fs::create_dir_all(out).map_err(|source| EngineError::Io {
+            path: out.to_owned(),
+            source,
+        })?;
+        let summary = report::write::<A::Page>(out, &records, environment(&self.from))?;
+        for grid in report::results::<A::Page>(&summary.results, Detail::Brief) {
+            print::out(render(&grid))?;
+        }
+        print::out(out.join("report.md").display())?;
+        Ok(Tried::Done)
+    }
+}
+
+/// [`Report::of`] a study.
+pub(super) type OfStudy = fn(&Report) -> Result<Tried, super::Failure>;
+
+/// The first of the studies whose records they are.
+pub(super) fn run(report: &Report, studies: &[OfStudy]) -> Outcome {
+    let mut refused = None;
+    for study in studies {
+        match study(report)? {
+            Tried::Done => return Ok(DONE),
+            Tried::Other(error) => refused = Some(error),
+        }
+    }
+    match refused {
+        Some(error) => Err(EngineError::from(error).into()),
+        None => Ok(DONE),
+    }
+}
+
+/// The machine that the records are of, if the folder says; not this one.
+fn environment(folder: &Path) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    serde_json::from_value(summary["env"].clone()).unwrap_or_default()
+}
