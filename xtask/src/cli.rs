@@ -50,6 +50,14 @@ pub(crate) enum Command {
     /// foreign to them.
     #[command(arg_required_else_help = true, after_help = help::VISION)]
     BenchVision(PassedOn),
+    /// Compare methods with the posterior on a curve with a gap: `svn bench-toy ARGS`; needs no data
+    ///
+    /// Everything after `bench-toy` goes to the study; once that is built, `cargo xtask bench-toy -- --help` lists all
+    /// its options.
+    BenchToy(PassedOn),
+    /// Make a report again from its records: `svn report --from DIR`
+    #[command(arg_required_else_help = true)]
+    Report(PassedOn),
     /// Measure time, allocations and operation counts of one step of each method
     ///
     /// Everything after `perf` goes to the suite; once that is built, `cargo xtask perf -- --help` lists its options.

@@ -1,4 +1,4 @@
-//! `bench-uci` and `bench-vision`: libraries where they are needed, data, then the `svn` command with the same arguments.
+//! The benchmarks and reports: libraries where they are needed, data, then the `svn` command with the same arguments.
 //!
 //! What is wrong with the arguments and can be seen from here is told before anything is fetched or built.
 
@@ -79,6 +79,36 @@ pub(crate) fn run(
             say::error(format_args!("warning: {}: {error:#}", set.name()));
         }
     }
+    start(
+        place,
+        &build,
+        asked.offline,
+        benchmark.command(),
+        &asked.rest,
+    )
+}
+
+/// A command of `svn` that needs no data and no libtorch.
+pub(crate) fn plain(
+    place: &Place,
+    command: &str,
+    args: &[String],
+    offline: bool,
+) -> Result<ExitCode> {
+    if help::asked(args) {
+        return Ok(help::show(place, command, "svn", &[command, "--help"]));
+    }
+    start(place, &Build::Plain, offline, command, args)
+}
+
+/// Build `svn` where needed, and run a command of it.
+fn start(
+    place: &Place,
+    build: &Build,
+    offline: bool,
+    command: &str,
+    args: &[String],
+) -> Result<ExitCode> {
     if !place.program("svn").exists() {
         let what = match build {
             Build::Plain => "",
@@ -88,7 +118,7 @@ pub(crate) fn run(
             "building the benchmark: the first time takes minutes{what}"
         ));
     }
-    let mut cargo = process::cargo(&place.root, asked.offline);
+    let mut cargo = process::cargo(&place.root, offline);
     // Paths among the arguments, such as --out, are relative to where the user stands.
     cargo.current_dir(std::env::current_dir().context("the current folder is gone")?);
     cargo
@@ -96,7 +126,7 @@ pub(crate) fn run(
         .arg(place.root.join("Cargo.toml"))
         .args(["--package", "svn-bench", "--bin", "svn"]);
     build.apply(&mut cargo);
-    cargo.args(["--", benchmark.command()]).args(&asked.rest);
+    cargo.args(["--", command]).args(args);
     cargo.env("SVN_DATA_DIR", &place.data);
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
