@@ -16,13 +16,14 @@ use std::fmt;
 use std::str::FromStr;
 
 use ndarray::ArrayView2;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::SteinError;
 
 /// How the bandwidth is chosen at each step; as text a number, `2d` or `median`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(into = "String")]
 #[non_exhaustive]
 pub enum Bandwidth {
     /// A constant `h > 0`, in units of the squared metric distance.
@@ -64,11 +65,36 @@ impl FromStr for Bandwidth {
     }
 }
 
-impl TryFrom<String> for Bandwidth {
-    type Error = String;
+impl<'de> Deserialize<'de> for Bandwidth {
+    /// From text, or from a number as it is.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextOrNumber)
+    }
+}
 
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
+struct TextOrNumber;
+
+impl Visitor<'_> for TextOrNumber {
+    type Value = Bandwidth;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("median, 2d or a positive number")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Bandwidth, E> {
+        text.parse().map_err(E::custom)
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Bandwidth, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<Bandwidth, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Bandwidth, E> {
+        self.visit_str(&number.to_string())
     }
 }
 

@@ -11,7 +11,7 @@ use svn_models::recipe::Method;
 use super::progress::Progress;
 use super::training::Training;
 use super::tune::{self, Tuning};
-use super::value::count;
+use super::value::{count, whole};
 use super::{Outcome, TrainerFactory};
 use crate::data::SearchPath;
 use crate::engine::{self, Asked, EngineError, Plan, Store, Study, Trainer, TunedSource, Work};
@@ -58,12 +58,13 @@ pub(super) struct Bench<A: StudyArgs> {
 /// Options of every study.
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// Method: ensemble, wgd, svgd, svn, ll-svn or ssvn, comma separated or repeated [default: those of the paper]
+    /// Method: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn, comma separated or repeated [default: those of the
+    /// paper and newton-ensemble, which is svn without a kernel]
     #[arg(long = "method", value_name = "NAME", value_delimiter = ',')]
     pub methods: Vec<Method>,
 
     /// The first seed of splits and training
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value = "0", value_parser = whole)]
     pub seed: u64,
 
     /// Number of seeds, each with its own splits and starting weights

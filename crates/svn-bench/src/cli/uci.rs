@@ -40,7 +40,13 @@ impl StudyArgs for Tables {
     type Study = Uci;
     type Page = UciPage;
     const HIDDEN: &'static [&'static str] = &[];
-    const METHODS: &'static [Method] = &Method::STANDARD;
+    const METHODS: &'static [Method] = &[
+        Method::Ensemble,
+        Method::Wgd,
+        Method::Svgd,
+        Method::NewtonEnsemble,
+        Method::Svn,
+    ];
     const TUNED: &'static [(&'static str, &'static str)] = TUNED;
 
     fn study(&self, common: &Common, _: &Asked) -> Result<Uci, EngineError> {

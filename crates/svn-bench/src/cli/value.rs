@@ -15,6 +15,12 @@ pub(super) fn count_from_2(text: &str) -> Result<usize, String> {
     within(2, 1_000_000, text)
 }
 
+/// From 0, such as a seed.
+pub(super) fn whole(text: &str) -> Result<u64, String> {
+    let expected = "expected a whole number, 0 or more";
+    text.parse().map_err(|_| expected.to_owned())
+}
+
 fn within(least: usize, most: usize, text: &str) -> Result<usize, String> {
     let number: Option<u128> = text.parse().ok();
     match number.map(usize::try_from) {
@@ -40,6 +46,11 @@ mod tests {
         }
         let expected = Err("expected a whole number, at least 2".to_owned());
         assert_eq!(count_from_2("1"), expected);
+        assert_eq!(whole("0"), Ok(0));
+        for text in ["-1", "1.5", "0x10", ""] {
+            let expected = Err("expected a whole number, 0 or more".to_owned());
+            assert_eq!(whole(text), expected, "{text}");
+        }
         let expected = Err("expected a whole number, at most 1024".to_owned());
         for text in ["1025", "18446744073709551615", "99999999999999999999"] {
             assert_eq!(count::<1024>(text), expected, "{text}");

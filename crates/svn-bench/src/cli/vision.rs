@@ -4,7 +4,7 @@ use clap::Args;
 use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
-use super::value::positive_count;
+use super::value::{positive_count, whole};
 use crate::engine::{Asked, EngineError, RunError};
 use crate::study::vision::{ImageSplit, LOW_DATA, Vision, VisionOptions, VisionPage};
 
@@ -40,8 +40,8 @@ pub(super) struct Images {
     pub test_subset: Option<usize>,
 
     /// Test images that are measured turned and noisy, the same for all methods; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 2000)]
-    pub corruption_images: usize,
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = whole)]
+    pub corruption_images: u64,
 
     /// Do not score images of the other set (fashion-mnist for mnist and the reverse)
     #[arg(long)]
@@ -64,6 +64,7 @@ impl StudyArgs for Images {
         Method::Ensemble,
         Method::Wgd,
         Method::Svgd,
+        Method::NewtonEnsemble,
         Method::Svn,
         Method::LlSvn,
     ];
@@ -86,7 +87,7 @@ impl StudyArgs for Images {
                 sizes => sizes.to_vec(),
             },
             test_limit: self.test_subset,
-            corruption: Some(self.corruption_images).filter(|&images| images > 0),
+            corruption: Some(self.corruption_images as usize).filter(|&images| images > 0),
             foreign: !self.no_ood,
             seeds: common.seeds(),
             device: common.device.into(),

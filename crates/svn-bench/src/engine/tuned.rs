@@ -92,9 +92,13 @@ impl TunedSettings {
         Self::parse(path, &text)
     }
 
-    /// The table of a method.
+    /// The table of a method; of a Newton ensemble, which is the control of SVN, SVN's if it has none of its own.
     pub fn method(&self, method: Method) -> Option<&Recipe> {
-        self.methods.get(&method)
+        let control = || match method {
+            Method::NewtonEnsemble => self.methods.get(&Method::Svn),
+            _ => None,
+        };
+        self.methods.get(&method).or_else(control)
     }
 }
 
@@ -139,6 +143,22 @@ impl TunedSource {
     }
 }
 
+/// The names of Rust's types in the words of those who write files.
+fn in_words(message: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+        ("expected a sequence", "expected a list in brackets"),
+        ("expected a map", "expected a table"),
+    ];
+    let mut text = message.to_owned();
+    for (rust, plain) in words {
+        text = text.replace(rust, plain);
+    }
+    text
+}
+
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> TunedError {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let before = text.get(..start).unwrap_or_default();
@@ -147,7 +167,7 @@ fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> TunedError {
         path: path.to_owned(),
         line: before.matches('\n').count() + 1,
         column: before[line_start..].chars().count() + 1,
-        message: error.message().replace('\n', "; "),
+        message: in_words(&error.message().replace('\n', "; ")),
     }
 }
 
@@ -178,6 +198,10 @@ mod tests {
             (Some(30.0), Some(4), Some(Bandwidth::Dimension))
         );
         assert_eq!(tuned.method(Method::Svgd), None);
+        assert_eq!(tuned.method(Method::NewtonEnsemble), Some(svn));
+        let number = parse("[svgd]\nbandwidth = 1.5\n").unwrap();
+        let bandwidth = number.method(Method::Svgd).unwrap().bandwidth;
+        assert_eq!(bandwidth, Some(Bandwidth::Fixed(1.5)));
     }
 
     #[test]
@@ -194,7 +218,7 @@ mod tests {
             ),
             (
                 "[svn]\nlr = \"fast\"\n",
-                "yacht.toml, line 2, column 6: invalid type: string \"fast\", expected f64",
+                "yacht.toml, line 2, column 6: invalid type: string \"fast\", expected a number",
             ),
             (
                 "[svn]\nbandwidth = \"wide\"\n",

@@ -38,9 +38,6 @@ impl Method {
         Self::Ssvn,
     ];
 
-    /// The methods of the paper's tables: what is compared where none is named.
-    pub const STANDARD: [Self; 4] = [Self::Ensemble, Self::Wgd, Self::Svgd, Self::Svn];
-
     /// Whether it takes Newton steps, on some coordinates at least.
     pub fn is_newton(self) -> bool {
         matches!(
