@@ -3,13 +3,14 @@
 //! ```text
 //! Study      what is fitted and measured                                  study.rs
 //! Plan       designs × methods, settings resolved and checked             plan.rs, tuned.rs
-//! run        each run on a thread, from its checkpoint, to its record     run.rs, train.rs, measure.rs, record.rs, store.rs
+//! run        each run on a thread, from its checkpoint, to its record     run.rs, train.rs, networks.rs, measure.rs, record.rs, store.rs
 //! tune       settings by successive halving on validation rows            tune/
 //! ```
 
 mod error;
 mod measure;
 mod memory;
+mod networks;
 mod observer;
 mod plan;
 mod pool;
@@ -25,6 +26,7 @@ mod tuned;
 pub(crate) use error::out_of_range;
 pub use error::{EngineError, OptionError, RunError};
 pub use measure::Predicted;
+pub use networks::networks;
 pub use observer::{EpochProgress, JobLabel, Observer, Shown, Silent};
 pub(crate) use plan::distinct;
 pub use plan::{Asked, Group, Plan};
@@ -35,5 +37,5 @@ pub(crate) use store::write_atomically;
 pub use store::{Entry, Store, read_entries};
 pub use store_error::StoreError;
 pub use study::{Design, Extra, Fold, Of, Part, RunId, Study};
-pub use train::{Context, Model, Trained, Trainer, networks};
+pub use train::{Context, Model, Trained, Trainer};
 pub use tuned::{TunedError, TunedSettings, TunedSource};

@@ -55,26 +55,18 @@ pub struct Curve {
     pub sd: Vec<f64>,
 }
 
-/// Means over runs.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct CurveMean {
-    /// Of the means.
-    pub mean: Vec<f64>,
-    /// Of the standard deviations.
-    pub sd: Vec<f64>,
-}
-
 impl Extra for Curve {
-    type Pooled = CurveMean;
+    type Pooled = Self;
 
-    fn pool(runs: &[&Self]) -> CurveMean {
+    /// Means over the runs.
+    fn pool(runs: &[&Self]) -> Self {
         let points = runs.first().map_or(0, |curve| curve.mean.len());
         let over = |values: &dyn Fn(&Self) -> &Vec<f64>| {
             let at = |i| Estimate::of(&runs.iter().map(|run| values(run)[i]).collect::<Vec<_>>());
             let mean = |i| at(i).map_or(f64::NAN, |estimate| estimate.mean);
             (0..points).map(mean).collect()
         };
-        CurveMean {
+        Self {
             mean: over(&|curve| &curve.mean),
             sd: over(&|curve| &curve.sd),
         }
@@ -152,7 +144,8 @@ impl Study for Toy {
         })
     }
 
-    /// The network, prior and noise of the posterior; all rows in a batch for Newton steps, a tenth for others.
+    /// The network and prior of the posterior, noise that is learned; all rows in a batch for Newton steps, a tenth for others. Epochs and
+    /// damping are those that the validation rows gained no more from.
     fn recipe(&self, _: &ToyDesign, method: Method) -> Recipe {
         let newton = method.is_newton();
         Recipe {
@@ -163,8 +156,9 @@ impl Study for Toy {
             particles: Some(20),
             batch_size: Some(if newton { ROWS } else { ROWS / 10 }),
             ring: Some(1),
-            epochs: Some(if newton { 1000 } else { 2000 }),
+            epochs: Some(if newton { 3000 } else { 6000 }),
             lr: Some(0.01),
+            damping: Some(3.0),
             ..Recipe::default()
         }
     }

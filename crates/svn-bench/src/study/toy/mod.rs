@@ -6,6 +6,6 @@ pub mod data;
 mod page;
 mod posterior;
 
-pub use curve::{Curve, CurveMean, Toy, ToyDesign};
+pub use curve::{Curve, Toy, ToyDesign};
 pub use page::ToyPage;
 pub use posterior::{Posterior, posterior};

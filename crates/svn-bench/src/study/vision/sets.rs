@@ -1,19 +1,15 @@
 //! Image sets, loaded, and how they are cut.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
 
 use svn_models::LabelEncoding;
 use svn_models::posterior::CurvatureFamily;
 use svn_models::recipe::{Method, NetworkKind, Problem};
 
+use super::images::{self, Images, image_set_names};
 use super::measure::extra;
 use super::{DeviceKind, ImageSplit, NAME, PAPER_FOLDS, VisionDesign, VisionExtra};
-use crate::data::images::{
-    CLASSES, Catalogue, ImageSet, PIXELS, Synthetic, holds_images, load_images, read_images,
-    synthetic,
-};
+use crate::data::images::{CLASSES, ImageSet, PIXELS};
 use crate::data::{SearchPath, near};
 use crate::engine::{
     Asked, EngineError, Fold, Model, Of, Part, Predicted, RunError, RunId, Study, distinct,
@@ -61,35 +57,6 @@ pub struct Vision {
     warnings: Vec<String>,
 }
 
-/// An image set, with the one whose images are foreign to it.
-#[derive(Debug, Clone)]
-struct Images {
-    own: Arc<ImageSet>,
-    foreign: Option<Arc<ImageSet>>,
-}
-
-/// The set whose images are foreign to another one.
-fn partner(name: &str) -> Option<&'static str> {
-    match name {
-        "mnist" => Some("fashion-mnist"),
-        "fashion-mnist" => Some("mnist"),
-        "synthetic-digits" => Some("synthetic-letters"),
-        "synthetic-letters" => Some("synthetic-digits"),
-        _ => None,
-    }
-}
-
-/// Names of all sets, those in files first.
-///
-/// # Errors
-/// [`DataError::Catalogue`](crate::data::DataError::Catalogue).
-pub fn image_set_names() -> Result<Vec<String>, EngineError> {
-    let files = Catalogue::embedded()?;
-    let drawn = [Synthetic::Digits, Synthetic::Letters].map(|set| set.name().to_owned());
-    let names = files.entries().iter().map(|entry| entry.name.clone());
-    Ok(names.chain(drawn).collect())
-}
-
 impl Vision {
     /// Load every set that is named.
     ///
@@ -101,32 +68,9 @@ impl Vision {
         path: &SearchPath,
     ) -> Result<Self, EngineError> {
         check(options, asked)?;
-        let mut loader = Loader {
-            path,
-            loaded: BTreeMap::new(),
-        };
         let names = distinct(&options.datasets);
-        // Files without the name of a set beside them can only be those of a single one.
-        if let ([name], Some(folder)) = (names.as_slice(), &options.folder)
-            && Synthetic::named(name).is_none()
-            && holds_images(folder)
-        {
-            let set = Arc::new(read_images(name, folder)?);
-            loader.loaded.insert(name.clone(), set);
-        }
-        let (mut images, mut warnings) = (Vec::new(), Vec::new());
-        for name in &names {
-            if let Some(folder) = &options.folder
-                && Synthetic::named(name).is_none()
-                && !loader.loaded.contains_key(name)
-                && !holds_images(&folder.join(name))
-            {
-                // What is nowhere is told in full.
-                loader.load(name)?;
-                return Err(EngineError::Arguments(no_use(name, folder, names.len())));
-            }
-            images.push(loader.with_partner(name, options.foreign, &mut warnings)?);
-        }
+        let (images, mut warnings) =
+            images::load(&names, options.folder.as_deref(), options.foreign, path)?;
         let sizes: Vec<Option<usize>> = match distinct(&options.subsets).as_slice() {
             [] => vec![None],
             sizes => sizes.iter().copied().map(Some).collect(),
@@ -175,17 +119,6 @@ fn design(images: &Images, learning: Option<usize>, options: &VisionOptions) -> 
     }
 }
 
-/// Why a folder that was named has nothing for a set.
-fn no_use(name: &str, folder: &Path, sets: usize) -> String {
-    let folder_text = folder.display();
-    match sets > 1 && holds_images(folder) {
-        true => format!("--data {folder_text} has the files of one set; name one --dataset"),
-        false => format!(
-            "--data {folder_text} has no {name}: no folder {name} with its IDX files; leave out --data, or name only what is there"
-        ),
-    }
-}
-
 /// Rows of the parts of a run.
 fn rows(set: &ImageSet, of: Of<'_, VisionDesign>) -> Result<FoldRows, EngineError> {
     let (limits, RunId { seed, fold }) = (of.design.limits, of.run);
@@ -231,47 +164,6 @@ fn check(options: &VisionOptions, asked: &Asked) -> Result<(), EngineError> {
             Err(EngineError::Arguments(message))
         }
         None => Ok(()),
-    }
-}
-
-/// Reads each set once.
-struct Loader<'a> {
-    path: &'a SearchPath,
-    loaded: BTreeMap<String, Arc<ImageSet>>,
-}
-
-impl Loader<'_> {
-    fn load(&mut self, name: &str) -> Result<Arc<ImageSet>, EngineError> {
-        if let Some(set) = self.loaded.get(name) {
-            return Ok(Arc::clone(set));
-        }
-        let set = Arc::new(match Synthetic::named(name) {
-            Some(kind) => synthetic(kind, Synthetic::TRAIN, Synthetic::TEST, 0),
-            None => load_images(name, self.path)?,
-        });
-        self.loaded.insert(name.to_owned(), Arc::clone(&set));
-        Ok(set)
-    }
-
-    /// The foreign set is an extra: without it the rest is measured, with a warning.
-    fn with_partner(
-        &mut self,
-        name: &str,
-        foreign: bool,
-        warnings: &mut Vec<String>,
-    ) -> Result<Images, EngineError> {
-        let own = self.load(name)?;
-        let foreign = match partner(name).filter(|_| foreign) {
-            None => None,
-            Some(partner) => match self.load(partner) {
-                Ok(set) => Some(set),
-                Err(error) => {
-                    warnings.push(format!("no out-of-distribution score for {name}: {error}"));
-                    None
-                }
-            },
-        };
-        Ok(Images { own, foreign })
     }
 }
 

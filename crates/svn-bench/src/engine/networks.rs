@@ -1,0 +1,235 @@
+//! The trainer of the `svn` command: networks, by `svn_models::Ensemble`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use ndarray::{Array2, ArrayView2};
+use rand::Rng;
+use svn_models::fit::{Checkpoint, Ending, Epoch, EpochReport};
+use svn_models::recipe::Resolved;
+use svn_models::stein::{Flow, KernelWarning};
+use svn_models::{ClassPrediction, Device, Ensemble, ModelError, Prediction};
+
+use super::{
+    Context, EpochPoint, EpochProgress, Fold, KernelUse, Model, RunError, Trained, Trainer,
+};
+use crate::libraries;
+
+impl Model for Ensemble {
+    fn predict(&self, x: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
+        Ensemble::predict(self, x)
+    }
+
+    fn predict_classes(&self, x: ArrayView2<'_, f64>) -> Result<ClassPrediction, ModelError> {
+        Ensemble::predict_classes(self, x)
+    }
+
+    fn laplace_variances(&self, x: ArrayView2<'_, f64>) -> Result<Option<Array2<f64>>, ModelError> {
+        Ensemble::laplace_variances(self, x)
+    }
+
+    fn chosen(&self) -> Vec<(&'static str, f64)> {
+        let predictor = self.predictor();
+        let all = [
+            ("laplace_precision", predictor.laplace_precision()),
+            ("temperature", predictor.temperature()),
+        ];
+        all.into_iter()
+            .filter_map(|(key, value)| Some((key, value?)))
+            .collect()
+    }
+
+    fn save(&self, folder: &Path) -> Result<(), RunError> {
+        Ensemble::save(self, folder).map_err(RunError::failed)
+    }
+}
+
+/// Trains networks by `svn-models`.
+#[derive(Debug, Clone, Copy)]
+struct Networks {
+    device: Device,
+}
+
+/// The trainer of the `svn` command.
+///
+/// Parallelism is over runs: inside a run libraries use one thread each. Results depend on neither.
+///
+/// # Errors
+/// [`RunError::Unsupported`] for a CUDA device that is not there.
+pub fn networks(device: Device) -> Result<Box<dyn Trainer>, RunError> {
+    let unsupported = |error: ModelError| RunError::Unsupported(format!("--{error}"));
+    device.check().map_err(|error| unsupported(error.into()))?;
+    svn_models::set_library_threads(1);
+    Ok(Box::new(Networks { device }))
+}
+
+/// A checkpoint is written when so much time has gone since the last one: a killed run loses no more.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+impl Trainer for Networks {
+    fn fit(
+        &self,
+        fold: &Fold,
+        resolved: &Resolved,
+        context: &Context<'_>,
+    ) -> Result<Trained, RunError> {
+        match start(context) {
+            None => self.attempt(fold, resolved, context, None),
+            Some(checkpoint) => match self.attempt(fold, resolved, context, Some(checkpoint)) {
+                Err(error @ ModelError::Checkpoint(_)) => {
+                    (context.warn)(&format!("{error}; the run starts anew"));
+                    self.attempt(fold, resolved, context, None)
+                }
+                other => other,
+            },
+        }
+        .map_err(RunError::failed)
+    }
+
+    fn environment(&self) -> BTreeMap<String, String> {
+        let mut environment = libraries::environment();
+        environment.insert("device".to_owned(), self.device.to_string());
+        environment
+    }
+}
+
+impl Networks {
+    fn attempt(
+        &self,
+        fold: &Fold,
+        resolved: &Resolved,
+        context: &Context<'_>,
+        checkpoint: Option<Checkpoint>,
+    ) -> Result<Trained, ModelError> {
+        let mut kept = Instant::now();
+        let mut watch = |epoch: &Epoch<'_>| {
+            if let Some(path) = &context.checkpoint
+                && kept.elapsed() >= CHECKPOINT_EVERY
+                && let Some(checkpoint) = epoch.checkpoint()?
+            {
+                checkpoint.write(path)?;
+                kept = Instant::now();
+            }
+            (context.progress)(EpochProgress {
+                epoch: epoch.report().epoch,
+                epochs: epoch.epochs(),
+                validation_nll: epoch.report().validation_nll,
+            });
+            Ok(Flow::Continue)
+        };
+        let mut builder = Ensemble::builder()
+            .method(resolved.method)
+            .network(resolved.problem.network.clone())
+            .recipe(&resolved.recipe)
+            .seed(context.stream("training").next_u64())
+            .device(self.device)
+            .observer(&mut watch);
+        if !context.scaled {
+            builder = builder.unscaled();
+        }
+        if let Some(checkpoint) = checkpoint {
+            builder = builder.checkpoint(checkpoint);
+        }
+        let train = (fold.train.x.view(), fold.train.y.view());
+        let validation = (fold.validation.x.view(), fold.validation.y.view());
+        let ensemble = match &fold.labels {
+            Some(labels) => builder.fit_classes(train, validation, labels),
+            None => builder.fit_with(train, validation, svn_models::Task::Regression),
+        };
+        Ok(trained(ensemble?))
+    }
+}
+
+/// The state of an earlier call; one that cannot be used is told and done without.
+fn start(context: &Context<'_>) -> Option<Checkpoint> {
+    let path = context.checkpoint.as_ref().filter(|path| path.exists())?;
+    match Checkpoint::read(path) {
+        Ok(checkpoint) => Some(checkpoint),
+        Err(error) => {
+            (context.warn)(&format!("{error}; the run starts anew"));
+            None
+        }
+    }
+}
+
+fn trained(ensemble: Ensemble) -> Trained {
+    let training = ensemble.training();
+    let history = &training.history;
+    let curve = history.iter().map(|epoch| EpochPoint {
+        epoch: epoch.epoch,
+        validation_nll: epoch.validation_nll,
+    });
+    let chosen = ensemble.predictor().validation_nll();
+    Trained {
+        validation_nll: chosen.map(|_| training.validation_nll),
+        epochs: training.epochs,
+        best_epoch: training.best_epoch,
+        curve: curve.collect(),
+        kernel: kernel(history),
+        step_ms: training
+            .step_times
+            .iter()
+            .map(|t| t.as_secs_f64() * 1e3)
+            .collect(),
+        epoch_s: training
+            .epoch_times
+            .iter()
+            .map(Duration::as_secs_f64)
+            .collect(),
+        warnings: warnings(history, &training.ending),
+        model: Box::new(ensemble),
+    }
+}
+
+/// Means over the epochs that had a kernel.
+fn kernel(history: &[EpochReport]) -> Option<KernelUse> {
+    let used = history.iter();
+    let used: Vec<(f64, f64)> = used
+        .filter_map(|epoch| Some((epoch.mean_kernel?, epoch.repulsion_ratio?)))
+        .collect();
+    let mean = |sum: f64| sum / used.len() as f64;
+    (!used.is_empty()).then(|| KernelUse {
+        mean: mean(used.iter().map(|(kernel, _)| kernel).sum()),
+        repulsion: mean(used.iter().map(|(_, repulsion)| repulsion).sum()),
+    })
+}
+
+/// What a reader of the record should know. An end that was asked for is no fault.
+fn warnings(history: &[EpochReport], ending: &Ending) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Ending::Failed { after, error } = ending {
+        warnings.push(format!("training stopped after epoch {after}: {error}"));
+    }
+    let rejected: usize = history.iter().map(|epoch| epoch.rejected).sum();
+    if rejected > 0 {
+        warnings.push(format!("{rejected} particle steps were taken back"));
+    }
+    // What held in most epochs, not what a start or an end may show.
+    let most = |warning| {
+        let with = history
+            .iter()
+            .filter(|epoch| epoch.kernel_warning == Some(warning));
+        2 * with.count() > history.len()
+    };
+    let said = [
+        (
+            KernelWarning::Identity,
+            "the kernel is the identity: the particles do not interact; widen the bandwidth",
+        ),
+        (
+            KernelWarning::Constant,
+            "the kernel tells no particles apart; narrow the bandwidth",
+        ),
+        (
+            KernelWarning::Negligible,
+            "the kernel does nothing here: its repulsion is less than a hundredth of the drive",
+        ),
+    ];
+    warnings.extend(
+        said.into_iter()
+            .filter(|(kind, _)| most(*kind))
+            .map(|(_, text)| text.to_owned()),
+    );
+    warnings
+}
