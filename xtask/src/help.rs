@@ -20,7 +20,7 @@ pub(crate) const UCI: &str = "\
 Most used:
   --dataset NAME  Data set, repeatable; `cargo xtask fetch-data --list` shows them
   --all           All of them but those with a leak
-  --method NAME   ensemble, wgd, svgd, svn, ll-svn or ssvn; repeatable
+  --method NAME   ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn; repeatable
   --folds K       Fewer folds, for a first look
   --jobs N        Folds trained at the same time
   --data DIR      A folder of your own with NAME.csv; nothing is fetched
@@ -33,7 +33,7 @@ All options, after a build:
 pub(crate) const VISION: &str = "\
 Most used:
   --dataset NAME   mnist, fashion-mnist, synthetic-digits or synthetic-letters; repeatable
-  --method NAME    ensemble, wgd, svgd, svn, ll-svn or ssvn; repeatable
+  --method NAME    ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn; repeatable
   --subset N       Training and validation images together
   --low-data       The study with few images
   --test-subset N  Test images

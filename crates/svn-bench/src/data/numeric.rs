@@ -36,11 +36,34 @@ fn describe(cell: &str) -> String {
         "an empty cell".to_owned()
     } else if missing.contains(&cell.to_ascii_lowercase().as_str()) {
         format!("`{cell}` (missing)")
+    } else if in_thousands(cell) && cell.matches(',').count() == 1 && !cell.contains('.') {
+        // Whoever follows the advice for the one must not spoil the other.
+        format!("`{cell}` (a comma: write a point before decimals, and nothing between thousands)")
+    } else if in_thousands(cell) {
+        format!("`{cell}` (commas between thousands? leave them out)")
     } else if cell.replacen(',', ".", 1).parse::<f64>().is_ok() {
         format!("`{cell}` (a decimal comma? write a point)")
     } else {
         format!("the text `{cell}`")
     }
+}
+
+/// Whether commas stand where they would between thousands: `1,234`, `-12,345,678.9`.
+fn in_thousands(cell: &str) -> bool {
+    let digits = cell.strip_prefix(['-', '+']).unwrap_or(cell);
+    let whole = digits.split('.').next().unwrap_or_default();
+    let mut groups = whole.split(',');
+    let first = groups
+        .next()
+        .is_some_and(|group| (1..=3).contains(&group.len()));
+    let rest: Vec<&str> = groups.collect();
+    first
+        && !rest.is_empty()
+        && rest.iter().all(|group| group.len() == 3)
+        && cell
+            .replace(',', "")
+            .parse::<f64>()
+            .is_ok_and(f64::is_finite)
 }
 
 /// The error for a cell of a table.
@@ -87,6 +110,20 @@ mod tests {
             ("", "an empty cell"),
             (">60", "the text `>60`"),
             ("3,14", "`3,14` (a decimal comma? write a point)"),
+            (
+                "1,234",
+                "`1,234` (a comma: write a point before decimals, and nothing between thousands)",
+            ),
+            (
+                "1,234.5",
+                "`1,234.5` (commas between thousands? leave them out)",
+            ),
+            (
+                "-1,234,567",
+                "`-1,234,567` (commas between thousands? leave them out)",
+            ),
+            ("1234,567", "`1234,567` (a decimal comma? write a point)"),
+            ("1,2,3", "the text `1,2,3`"),
             ("inf", "`inf` (not finite)"),
             ("1e400", "`1e400` (not finite)"),
             ("1 000", "the text `1 000`"),
