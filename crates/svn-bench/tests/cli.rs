@@ -624,3 +624,54 @@ fn the_toy_study_draws_every_method_beside_the_posterior() {
     assert!(bands.contains("Hamiltonian"));
     assert!(report.contains("sd_outside"));
 }
+
+/// Within a fold: its state is kept while it is trained.
+#[test]
+fn a_killed_fold_goes_on_from_its_epoch() {
+    let (whole, cut) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let svn = |folder: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_svn"));
+        command
+            .args([
+                "bench-uci",
+                "--dataset",
+                "autompg",
+                "--method",
+                "svn",
+                "--folds",
+                "2",
+            ])
+            .args(["--epochs", "40", "--jobs", "1", "--out"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    assert_eq!(finish(svn(whole.path())).0, 0);
+    let mut child = svn(cut.path());
+    let checkpoints = cut.path().join("checkpoints");
+    let epoch = || {
+        let files = checkpoints.read_dir().into_iter().flatten().flatten();
+        let path = files
+            .map(|file| file.path())
+            .find(|path| path.extension().is_some_and(|end| end == "ckpt"))?;
+        svn_models::fit::Checkpoint::read(&path)
+            .ok()
+            .map(|checkpoint| checkpoint.epoch())
+    };
+    let start = Instant::now();
+    while epoch().is_none() {
+        assert!(start.elapsed() < Duration::from_secs(120) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!((1..40).contains(&epoch().unwrap()));
+    // What a process that was killed while it wrote would have left.
+    std::fs::write(checkpoints.join(".tmpXXXXXX"), "half").unwrap();
+    let (code, _, stderr) = finish(svn(cut.path()));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(!stderr.contains("starts anew"), "{stderr}");
+    assert_eq!(without_timings(cut.path()), without_timings(whole.path()));
+    assert!(!checkpoints.exists());
+}

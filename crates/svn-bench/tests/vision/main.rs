@@ -1,4 +1,4 @@
-//! `svn bench-vision` from outside: what is refused, what five methods learn, what a run that is killed leaves behind.
+//! `svn bench-vision` from outside: what is refused, what six methods learn, what a run that is killed leaves behind.
 #![cfg(feature = "torch")]
 
 mod learning;
