@@ -202,7 +202,8 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
         ),
         false => format!("{} runs", plan.jobs()),
     };
-    progress.head(&plan, &amount, asked.jobs, &folder);
+    let given = given(&asked);
+    progress.head(&plan, &format!("{amount}{given}"), asked.jobs, &folder);
     let work = Work {
         trainer: trainer.as_ref(),
         jobs: asked.jobs,
@@ -214,6 +215,23 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
         return tune::run(&arguments.tuning, &plan, &asked, &work, &progress);
     }
     bench::<A>(&plan, &work, &progress)
+}
+
+/// The settings of the command line, and where others come from, in words.
+fn given(asked: &Asked) -> String {
+    let settings = report::of_settings(&asked.settings).into_iter();
+    let mut words: Vec<String> = settings
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    match &asked.tuned {
+        TunedSource::Path(path) => words.push(format!("settings of {}", path.display())),
+        TunedSource::BuiltIn(files) if !files.is_empty() => words.push("tuned settings".to_owned()),
+        _ => {}
+    }
+    match words.is_empty() {
+        true => String::new(),
+        false => format!(" with {}", words.join(", ")),
+    }
 }
 
 fn bench<A: StudyArgs>(plan: &Plan<'_, A::Study>, work: &Work<'_>, progress: &Progress) -> Outcome {

@@ -112,7 +112,7 @@ pub(super) fn of_design<D: Design>(design: &D) -> (Vec<Feature>, Vec<Feature>) {
 }
 
 /// Settings that have a value, in the order of their list.
-pub(super) fn of_settings(settings: &Recipe) -> Vec<Feature> {
+pub(crate) fn of_settings(settings: &Recipe) -> Vec<Feature> {
     let values = serde_json::to_value(settings).unwrap_or_default();
     let named = Recipe::SETTINGS.iter().filter_map(|setting| {
         let value = values.get(setting.name)?;

@@ -25,6 +25,7 @@ mod write;
 
 pub use crate::terminal::Grid;
 pub use compare::{Convergence, Versus};
+pub(crate) use distinct::of_settings;
 pub use error::ReportError;
 pub use figure::Figure;
 pub use grid::{dash, number, with_error};
