@@ -675,3 +675,26 @@ fn a_killed_fold_goes_on_from_its_epoch() {
     assert_eq!(without_timings(cut.path()), without_timings(whole.path()));
     assert!(!checkpoints.exists());
 }
+
+/// Steps without any measure: no fold is a result, and each says what happened.
+#[test]
+fn divergence_is_told_as_such() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = cargo_bin_cmd!("svn")
+        .args(short(&[
+            "--method", "ensemble", "--folds", "2", "--lr", "1e30", "--out",
+        ]))
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    let told = "failed: autompg ensemble fold 1/2: particle 0 has run to 1.0e30, from a start of";
+    assert!(stderr.contains(told), "{stderr}");
+    assert!(
+        stderr.ends_with("error: 2 of 2 runs failed; a rerun tries them again\n"),
+        "{stderr}"
+    );
+    let text = std::fs::read_to_string(folder.path().join("records.jsonl")).unwrap();
+    assert_eq!(text, "");
+}

@@ -135,7 +135,8 @@ impl Observer for Progress {
 
     fn started(&self, job: &JobLabel) {
         if !self.quiet {
-            let bar = self.bars.insert_before(&self.total, ProgressBar::new(0));
+            // Empty until the first epoch tells how many there are.
+            let bar = self.bars.insert_before(&self.total, ProgressBar::new(1));
             bar.set_style(style(FOLD));
             bar.set_prefix(job.to_string());
             lock(&self.running).insert(job.index, bar);
