@@ -1,5 +1,6 @@
 //! How much memory a run needs, before it takes it.
 
+use svn_models::posterior::CurvatureFamily;
 use svn_models::recipe::Resolved;
 use svn_models::{Device, ModelError};
 
@@ -18,15 +19,12 @@ pub(super) fn too_much(resolved: &Resolved, limit: f64) -> Result<Option<String>
     let settings = resolved.fit_settings(Device::Cpu, 0)?;
     let network = settings.build_network(resolved.problem.features)?;
     let (particles, weights) = (settings.particles as f64, network.layout().dim() as f64);
-    let rows = match settings.method.needs_curvature() {
-        true => {
+    // A resolved recipe has a family where its method uses curvature; the others keep no rows.
+    let rows = match resolved.recipe.hessian {
+        Some(CurvatureFamily::Full) => {
             let batch = settings.curvature.rows.unwrap_or(settings.batch_size);
             settings.curvature.ring as f64 * batch as f64 * network.outputs() as f64
         }
-        false => 0.0,
-    };
-    let rows = match resolved.recipe.hessian {
-        Some(svn_models::posterior::CurvatureFamily::Full) => rows,
         _ => 0.0,
     };
     let bytes = 8.0 * particles * (COPIES * weights + rows * rows + 2.0 * rows * weights.sqrt());

@@ -34,7 +34,7 @@ pub(crate) use record::quantile;
 pub use record::{Configuration, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
 pub use run::{Failure, Finished, RecordOf, Work, run};
 pub(crate) use store::write_atomically;
-pub use store::{Entry, Store, read_entries};
+pub use store::{Entry, Identity, Store, read_entries};
 pub use store_error::StoreError;
 pub use study::{Design, Extra, Fold, Of, Part, RunId, Study};
 pub use train::{Context, Model, Trained, Trainer};

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use svn_models::recipe::{Method, Recipe};
 
-use super::{Design, Entry, Extra, RunId};
+use super::{Design, Entry, Extra, Identity, RunId};
 
 /// Version of the format of records, trials and summaries.
 pub const SCHEMA: u32 = 3;
@@ -170,16 +169,6 @@ pub struct Record<D, X> {
 }
 
 impl<D: Design, X: Extra> Record<D, X> {
-    /// What it is a record of.
-    pub fn configuration(&self) -> Configuration<D> {
-        Configuration {
-            study: self.study.clone(),
-            design: self.design.clone(),
-            method: self.method,
-            settings: self.settings.clone(),
-        }
-    }
-
     /// Which run of it.
     pub fn run(&self) -> RunId {
         RunId {
@@ -204,37 +193,22 @@ impl<D: Design, X: Extra> Record<D, X> {
 
 impl<D: Design, X: Extra> Entry for Record<D, X> {
     const FILE: &'static str = "records.jsonl";
+    type Design = D;
 
-    fn schema(&self) -> u32 {
-        self.schema
+    fn of(&self) -> Identity<'_, D> {
+        Identity {
+            schema: self.schema,
+            study: &self.study,
+            config: &self.config,
+            design: &self.design,
+            method: self.method,
+            settings: &self.settings,
+            run: self.run(),
+        }
     }
 
-    fn study(&self) -> &str {
-        &self.study
-    }
-
-    fn order(&self) -> (&str, Method) {
-        (self.design.dataset(), self.method)
-    }
-
-    fn config(&self) -> &str {
-        &self.config
-    }
-
-    fn run(&self) -> RunId {
-        Self::run(self)
-    }
-
-    fn folds(&self) -> usize {
-        self.design.folds()
-    }
-
-    fn upgrade(line: &mut Value) {
-        D::upgrade(line);
-    }
-
-    fn rehash(&mut self) {
-        self.config = self.configuration().hash();
+    fn set_config(&mut self, config: String) {
+        self.config = config;
     }
 }
 

@@ -8,38 +8,53 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use svn_models::recipe::Method;
+use svn_models::recipe::{Method, Recipe};
 
-use super::{RunId, SCHEMA, StoreError};
+use super::{Configuration, Design, RunId, SCHEMA, StoreError};
 
 /// A line of a [`Store`]: what came of one run of one configuration.
 pub trait Entry: Serialize + DeserializeOwned {
     /// Name of the file.
     const FILE: &'static str;
+    /// Data and splits.
+    type Design: Design;
 
+    /// What it is a line of.
+    fn of(&self) -> Identity<'_, Self::Design>;
+
+    /// Take a hash that was computed anew, after an upgrade.
+    fn set_config(&mut self, config: String);
+}
+
+/// What a line is of.
+#[derive(Debug)]
+pub struct Identity<'a, D> {
     /// Version of the format.
-    fn schema(&self) -> u32;
-
+    pub schema: u32,
     /// Name of the study.
-    fn study(&self) -> &str;
-
-    /// Data set and method, by which lines are ordered.
-    fn order(&self) -> (&str, Method);
-
+    pub study: &'a str,
     /// Hash of the configuration.
-    fn config(&self) -> &str;
+    pub config: &'a str,
+    /// Data and splits.
+    pub design: &'a D,
+    /// How the particles move.
+    pub method: Method,
+    /// Resolved settings.
+    pub settings: &'a Recipe,
+    /// Which run.
+    pub run: RunId,
+}
 
-    /// Which run of it.
-    fn run(&self) -> RunId;
-
-    /// Folds that its splits have.
-    fn folds(&self) -> usize;
-
-    /// Bring a line of an older schema to what it would be now, but for schema and hash.
-    fn upgrade(line: &mut Value);
-
-    /// Compute the hash anew, after an upgrade.
-    fn rehash(&mut self);
+impl<D: Design> Identity<'_, D> {
+    /// Everything but the run.
+    pub fn configuration(&self) -> Configuration<D> {
+        Configuration {
+            study: self.study.to_owned(),
+            design: self.design.clone(),
+            method: self.method,
+            settings: self.settings.clone(),
+        }
+    }
 }
 
 /// Lines of a file, in memory and on disk. While it is open no other process can open the folder.
@@ -160,8 +175,9 @@ impl<E: Entry> Store<E> {
     /// [`StoreError::Io`].
     pub fn finish(&mut self) -> Result<(), StoreError> {
         let order = |a: &E, b: &E| {
-            let key = |entry: &E| (entry.config().to_owned(), entry.run());
-            a.order().cmp(&b.order()).then_with(|| key(a).cmp(&key(b)))
+            let (a, b) = (a.of(), b.of());
+            let names = (a.design.dataset(), a.method, a.config, a.run);
+            names.cmp(&(b.design.dataset(), b.method, b.config, b.run))
         };
         self.entries.sort_by(order);
         let lines = self.entries.iter().chain(&self.aside);
@@ -211,7 +227,7 @@ impl<E: Entry> Sorted<E> {
         let mut done = BTreeSet::new();
         let (mut twice, mut impossible) = (0, 0);
         for entry in lines {
-            if entry.run().fold >= entry.folds() {
+            if entry.of().run.fold >= entry.of().design.folds() {
                 impossible += 1;
                 aside.push(entry);
             } else if done.insert(key(&entry)) {
@@ -292,7 +308,7 @@ fn lock(folder: &Path, warnings: &mut Vec<String>) -> Result<File, StoreError> {
 }
 
 fn key(entry: &impl Entry) -> (String, RunId) {
-    (entry.config().to_owned(), entry.run())
+    (entry.of().config.to_owned(), entry.of().run)
 }
 
 fn line(path: &Path, entry: &impl Entry) -> Result<String, StoreError> {
@@ -310,19 +326,19 @@ fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, us
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
             match entry::<E>(line) {
-                Ok(entry) if entry.study() != study => {
+                Ok(entry) if entry.of().study != study => {
                     return Err(StoreError::OtherStudy {
                         path: path.to_owned(),
                         line: index + 1,
-                        found: entry.study().to_owned(),
+                        found: entry.of().study.to_owned(),
                         expected: study.to_owned(),
                     });
                 }
-                Ok(entry) if entry.schema() != SCHEMA => {
+                Ok(entry) if entry.of().schema != SCHEMA => {
                     return Err(StoreError::Schema {
                         path: path.to_owned(),
                         line: index + 1,
-                        found: entry.schema().into(),
+                        found: entry.of().schema.into(),
                         expected: SCHEMA,
                     });
                 }
@@ -341,10 +357,11 @@ fn entry<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
     match serde_json::from_slice::<SchemaOnly>(line) {
         Ok(found) if found.schema < u64::from(SCHEMA) => {
             let mut value = serde_json::from_slice(line)?;
-            E::upgrade(&mut value);
+            E::Design::upgrade(&mut value);
             value["schema"] = SCHEMA.into();
             let mut entry: E = serde_json::from_value(value)?;
-            entry.rehash();
+            let config = entry.of().configuration().hash();
+            entry.set_config(config);
             Ok(entry)
         }
         _ => serde_json::from_slice(line),

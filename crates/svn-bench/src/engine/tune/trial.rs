@@ -1,10 +1,9 @@
 //! One line of `tune.jsonl`: a configuration on a fold, judged on its validation rows.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use svn_models::recipe::{Method, Recipe};
 
-use crate::engine::{Configuration, Design, Entry, RunId, SCHEMA};
+use crate::engine::{Configuration, Design, Entry, Identity, RunId, SCHEMA};
 
 /// One finished trial. It has no test metric: none was computed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,45 +80,24 @@ impl<D: Design> Trial<D> {
 
 impl<D: Design> Entry for Trial<D> {
     const FILE: &'static str = "tune.jsonl";
+    type Design = D;
 
-    fn schema(&self) -> u32 {
-        self.schema
-    }
-
-    fn study(&self) -> &str {
-        &self.study
-    }
-
-    fn order(&self) -> (&str, Method) {
-        (self.design.dataset(), self.method)
-    }
-
-    fn config(&self) -> &str {
-        &self.config
-    }
-
-    fn run(&self) -> RunId {
-        RunId {
-            seed: self.seed,
-            fold: self.fold,
+    fn of(&self) -> Identity<'_, D> {
+        Identity {
+            schema: self.schema,
+            study: &self.study,
+            config: &self.config,
+            design: &self.design,
+            method: self.method,
+            settings: &self.settings,
+            run: RunId {
+                seed: self.seed,
+                fold: self.fold,
+            },
         }
     }
 
-    fn folds(&self) -> usize {
-        self.design.folds()
-    }
-
-    fn upgrade(line: &mut Value) {
-        D::upgrade(line);
-    }
-
-    fn rehash(&mut self) {
-        let configuration = Configuration {
-            study: self.study.clone(),
-            design: self.design.clone(),
-            method: self.method,
-            settings: self.settings.clone(),
-        };
-        self.config = configuration.hash();
+    fn set_config(&mut self, config: String) {
+        self.config = config;
     }
 }

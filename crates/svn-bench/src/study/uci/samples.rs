@@ -5,7 +5,7 @@ use svn_models::recipe::{Method, Recipe};
 
 use super::{NAME, UciDesign};
 use crate::data::Task;
-use crate::engine::{EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
+use crate::engine::{Entry, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
 use crate::split::Protocol;
 
 /// A design of a regression set, or of `heart`.
@@ -34,7 +34,7 @@ pub(crate) fn records() -> Vec<Record<UciDesign, ()>> {
 
 /// The hash again, after a change.
 pub(crate) fn rehash(record: &mut Record<UciDesign, ()>) {
-    record.config = record.configuration().hash();
+    record.config = record.of().configuration().hash();
 }
 
 fn record(dataset: &str, method: Method, fold: usize) -> Record<UciDesign, ()> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use svn_models::recipe::{Method, NetworkKind, Problem, Recipe};
 
 use super::{DeviceKind, ImageSplit, NAME, VisionDesign, VisionExtra};
-use crate::engine::{PartSizes, Record, SCHEMA, Timing};
+use crate::engine::{Entry, PartSizes, Record, SCHEMA, Timing};
 use crate::split::Limits;
 
 /// So many images of MNIST, the official split.
@@ -64,5 +64,5 @@ pub(crate) fn record(
 
 /// The hash again, after a change.
 pub(crate) fn rehash(record: &mut Record<VisionDesign, VisionExtra>) {
-    record.config = record.configuration().hash();
+    record.config = record.of().configuration().hash();
 }
