@@ -20,23 +20,7 @@ pub(crate) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Letters to add, leave out, replace or swap with the next one, each pair of letters once.
 fn slips(from: &str, to: &str) -> usize {
-    let letters = |word: &str| word.to_lowercase().chars().collect::<Vec<_>>();
-    let (from, to) = (letters(from), letters(to));
-    // Row i: from the first i letters to each beginning of the other word.
-    let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
-    for i in 1..=from.len() {
-        let mut row = vec![i];
-        for j in 1..=to.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(from[i - 1] != to[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[from.len()][to.len()]
+    strsim::osa_distance(&from.to_lowercase(), &to.to_lowercase())
 }
 
 #[cfg(test)]
