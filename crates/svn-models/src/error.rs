@@ -93,7 +93,7 @@ pub enum ModelError {
     },
     /// No epoch ended with finite predictions of the validation rows.
     #[error(
-        "training diverged: after none of the {epochs} epochs were the validation predictions of any use; lower the step size (lr), or raise the damping of Newton steps"
+        "training diverged: after none of the {epochs} epochs were the validation predictions finite; lower the step size (lr), or raise the damping of Newton steps"
     )]
     Diverged {
         /// Epochs that were run.

@@ -27,7 +27,14 @@ pub(super) trait StudyArgs: Args + Debug {
     /// Settings without an option.
     const HIDDEN: &'static [&'static str];
     /// What is run where no method is named.
-    const METHODS: &'static [Method];
+    const METHODS: &'static [Method] = &[
+        Method::Ensemble,
+        Method::Wgd,
+        Method::Svgd,
+        Method::NewtonEnsemble,
+        Method::Svn,
+        Method::LlSvn,
+    ];
     /// Settings that were chosen for its data sets.
     const TUNED: &'static [(&'static str, &'static str)];
 

@@ -183,8 +183,11 @@ impl Observer for Progress {
         for warning in shown.warnings {
             // Once for a data set and method, though it is in every record.
             let key = format!("{} {}: {warning}", job.dataset, job.method);
-            let known = lock(&self.said).contains(warning) || !lock(&self.said).insert(key);
-            if !known {
+            let news = {
+                let mut said = lock(&self.said);
+                !said.contains(warning) && said.insert(key)
+            };
+            if news {
                 self.line(&format!("warning: {job}: {warning}"));
             }
         }

@@ -1,7 +1,6 @@
 //! What `svn bench-toy` has of its own.
 
 use clap::Args;
-use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
 use crate::engine::{Asked, EngineError};
@@ -14,14 +13,6 @@ impl StudyArgs for NoData {
     type Study = Toy;
     type Page = ToyPage;
     const HIDDEN: &'static [&'static str] = &["binary", "temperature"];
-    const METHODS: &'static [Method] = &[
-        Method::Ensemble,
-        Method::Wgd,
-        Method::Svgd,
-        Method::NewtonEnsemble,
-        Method::Svn,
-        Method::LlSvn,
-    ];
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 
     fn study(&self, common: &Common, _: &Asked) -> Result<Toy, EngineError> {

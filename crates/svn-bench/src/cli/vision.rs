@@ -1,7 +1,6 @@
 //! What `svn bench-vision` has of its own.
 
 use clap::Args;
-use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
 use super::value::{positive_count, whole};
@@ -59,14 +58,6 @@ impl StudyArgs for Images {
         "noise",
         "noise_floor",
         "predictive",
-    ];
-    const METHODS: &'static [Method] = &[
-        Method::Ensemble,
-        Method::Wgd,
-        Method::Svgd,
-        Method::NewtonEnsemble,
-        Method::Svn,
-        Method::LlSvn,
     ];
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 

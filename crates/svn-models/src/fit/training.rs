@@ -25,9 +25,6 @@ pub(super) struct Training<'a> {
     pub(super) fingerprints: OnceCell<[Fingerprint; 2]>,
 }
 
-/// No prediction is so many nats off unless training has diverged.
-const LOST: f64 = 1e6;
-
 /// What the epochs done have left.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,7 +179,7 @@ impl Training<'_> {
         let (likelihood, nll) = self.validation.score(particles)?;
         let best = &mut self.progress.best;
         // A NaN is no improvement: it never replaces what was best.
-        if nll.abs() < LOST && best.as_ref().is_none_or(|best| nll < best.nll) {
+        if nll.is_finite() && best.as_ref().is_none_or(|best| nll < best.nll) {
             *best = Some(Best {
                 epoch,
                 nll,

@@ -18,11 +18,7 @@ struct Bands {
 
 /// `bands.svg`: a panel a method, that of the posterior first.
 pub(super) fn bands(rows: &[Row<ToyPage>]) -> Result<Figure, ReportError> {
-    let posterior = posterior().unwrap_or(super::Posterior {
-        x: Vec::new(),
-        mean: Vec::new(),
-        sd: Vec::new(),
-    });
+    let posterior = posterior().map_err(ReportError::Printed)?;
     let methods: Vec<_> = rows.iter().map(|row| row.method).collect();
     let panel = |(row, colour): (&Row<ToyPage>, RGBColor)| Bands {
         title: row.label.clone(),

@@ -86,7 +86,8 @@ impl Toy {
     /// # Errors
     /// As for [`posterior`].
     pub fn new(seeds: Vec<u64>) -> Result<Self, EngineError> {
-        let posterior = posterior()?;
+        let wrong = |error| EngineError::Arguments(format!("the embedded posterior: {error}"));
+        let posterior = posterior().map_err(wrong)?;
         Ok(Self { seeds, posterior })
     }
 }
@@ -96,7 +97,7 @@ fn part((x, y): (ndarray::Array2<f64>, ndarray::Array1<f64>)) -> Part {
 }
 
 impl Study for Toy {
-    const NAME: &'static str = "toy";
+    const NAME: &'static str = super::NAME;
     type Design = ToyDesign;
     type Extra = Curve;
 

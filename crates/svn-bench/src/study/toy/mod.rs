@@ -6,6 +6,9 @@ pub mod data;
 mod page;
 mod posterior;
 
+/// Name of the study.
+pub const NAME: &str = "toy";
+
 pub use curve::{Curve, Toy, ToyDesign};
 pub use page::ToyPage;
 pub use posterior::{Posterior, posterior};

@@ -10,7 +10,7 @@ use crate::report::{Detail, Figure, Page, ReportError, Row};
 pub struct ToyPage;
 
 impl Page for ToyPage {
-    const STUDY: &'static str = "toy";
+    const STUDY: &'static str = super::NAME;
     const TITLE: &'static str = "Toy regression";
     const INTRO: &'static str = "y = (x − 3)³ with noise of 0.25, 150 rows in [2, 3] and [4.5, 6]. `mean_…` and `sd_…` are root mean \
                                  square distances of the mean and the standard deviation of the function from those of a long \

@@ -2,8 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::engine::EngineError;
-
 const TEXT: &str = include_str!("../../../experiments/toy/hmc.json");
 
 /// Mean and standard deviation of the function, without noise, at the points of the grid, in units of the target.
@@ -25,11 +23,10 @@ struct File {
 /// The posterior at the grid.
 ///
 /// # Errors
-/// [`EngineError::Arguments`] if the embedded file does not parse: a test keeps that from happening.
-pub fn posterior() -> Result<Posterior, EngineError> {
-    let file: Result<File, _> = serde_json::from_str(TEXT);
-    let wrong = |error| EngineError::Arguments(format!("the embedded posterior: {error}"));
-    file.map(|file| file.grid).map_err(wrong)
+/// If the embedded file does not parse: a test keeps that from happening.
+pub fn posterior() -> Result<Posterior, serde_json::Error> {
+    let file: File = serde_json::from_str(TEXT)?;
+    Ok(file.grid)
 }
 
 #[cfg(test)]
