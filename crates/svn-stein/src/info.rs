@@ -81,13 +81,13 @@ const IDENTITY: f64 = 1e-4;
 /// Smallest off-diagonal `K` above which the kernel counts as constant.
 const CONSTANT: f64 = 0.99;
 
-/// Share of the drive below which the repulsion counts as none.
-const NEGLIGIBLE: f64 = 0.01;
-
 /// Share of the variance that the curvature allows below which particles count as collapsed.
 const COLLAPSED: f64 = 1e-3;
 
 impl KernelHealth {
+    /// Share of the drive below which the repulsion counts as none.
+    pub const NEGLIGIBLE: f64 = 0.01;
+
     /// Judge a kernel and the field it made.
     pub fn new(gram: &KernelGram, norms: FieldNorms) -> Self {
         let (mean, min, max) = off_diagonal(gram.kernel());
@@ -104,7 +104,7 @@ impl KernelHealth {
             Some(KernelWarning::Identity)
         } else if min > CONSTANT {
             Some(KernelWarning::Constant)
-        } else if repulsion_ratio < NEGLIGIBLE {
+        } else if repulsion_ratio < Self::NEGLIGIBLE {
             Some(KernelWarning::Negligible)
         } else {
             None

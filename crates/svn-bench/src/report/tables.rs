@@ -1,5 +1,7 @@
 //! The tables: results, beside the baselines, beside the literature, convergence, kernel, cost.
 
+use svn_models::stein::KernelHealth;
+
 use super::grid::{mark, maybe, with_short_error};
 use super::{Beside, Detail, Grid, Page, PaperCell, Row, Summary, dash, number, with_error};
 use crate::data::Task;
@@ -7,9 +9,6 @@ use crate::engine::Design;
 
 /// Columns of a terminal.
 const TERMINAL: usize = 80;
-
-/// Share of the drive below which repulsion moves nothing.
-const NO_REPULSION: f64 = 0.01;
 
 /// Cells that say which row of its table one is: data set, method, columns of the design.
 fn identity<P: Page>(row: &Row<P>) -> Vec<String> {
@@ -237,7 +236,7 @@ fn kernel<P: Page>(rows: &[Row<P>]) -> Grid {
     let cells = rows.iter().filter_map(|row| {
         let kernel = row.kernel.as_ref()?;
         let share = kernel.repulsion.mean;
-        let verdict = if share < NO_REPULSION {
+        let verdict = if share < KernelHealth::NEGLIGIBLE {
             "the kernel does nothing here"
         } else {
             ""
