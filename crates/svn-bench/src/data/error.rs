@@ -230,6 +230,9 @@ pub enum DataError {
         /// As in the file.
         found: String,
     },
+    /// A folder of MIMIC-IV could not be read.
+    #[error(transparent)]
+    Mimic(#[from] super::mimic::MimicError),
 }
 
 impl DataError {

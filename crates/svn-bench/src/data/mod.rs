@@ -11,6 +11,7 @@ mod idx;
 pub mod images;
 mod locate;
 mod manifest;
+pub mod mimic;
 mod numeric;
 mod table;
 mod text;
