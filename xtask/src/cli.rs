@@ -55,6 +55,12 @@ pub(crate) enum Command {
     /// Everything after `bench-toy` goes to the study; once that is built, `cargo xtask bench-toy -- --help` lists all
     /// its options.
     BenchToy(PassedOn),
+    /// Predict lengths of stay of MIMIC-IV: `svn bench-mimic ARGS`; made-up patients where no data are found
+    ///
+    /// Everything after `bench-mimic` goes to the study; once that is built, `cargo xtask bench-mimic -- --help` lists all
+    /// its options. Built in the release profile for `--data`, whose tables have hundreds of millions of rows.
+    #[command(after_help = help::MIMIC)]
+    BenchMimic(PassedOn),
     /// Make a report again from its records: `svn report --from DIR`
     #[command(arg_required_else_help = true)]
     Report(PassedOn),

@@ -44,6 +44,20 @@ Example: cargo xtask bench-vision --dataset synthetic-digits --method svn --subs
 All options, after a build:
   cargo run --no-default-features --package svn-bench -- bench-vision --help";
 
+pub(crate) const MIMIC: &str = "\
+Most used:
+  --data DIR       The folder with hosp/ and icu/ of MIMIC-IV; docs/mimic.md says how to get access
+  --demo           Made-up patients
+  --task NAME      los-total or los-remaining
+  --log-target     Networks see ln (1 + hours)
+  --method NAME    ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn; repeatable
+  --jobs N         Folds trained at the same time
+  --out DIR        Where features, records, report and figures go; a rerun resumes
+
+Example: cargo xtask bench-mimic --demo --method ensemble --method svn
+All options, after a build:
+  cargo run --no-default-features --package svn-bench -- bench-mimic --help";
+
 pub(crate) const PERF: &str = "\
 All options, after a build:
   cargo run --no-default-features --package svn-bench --bin svn-perf -- --help";
@@ -56,7 +70,7 @@ mod tests {
     #[test]
     fn the_benchmarks_know_the_options() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/svn-bench/src/cli");
-        for (text, file) in [(UCI, "uci.rs"), (VISION, "vision.rs")] {
+        for (text, file) in [(UCI, "uci.rs"), (VISION, "vision.rs"), (MIMIC, "mimic.rs")] {
             let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
             let source = read("bench.rs") + &read(file);
             let lines = text.lines().map(str::trim_start);

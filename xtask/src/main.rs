@@ -62,6 +62,7 @@ fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
             bench::run(place, bench::Benchmark::Vision, &args.args, offline)
         }
         cli::Command::BenchToy(args) => bench::plain(place, "bench-toy", &args.args, offline),
+        cli::Command::BenchMimic(args) => bench::plain(place, "bench-mimic", &args.args, offline),
         cli::Command::Report(args) => bench::plain(place, "report", &args.args, offline),
         cli::Command::Perf(args) => perf::run(place, &args.args, offline),
         cli::Command::Test(args) => match &args.kernels {

@@ -79,13 +79,8 @@ pub(crate) fn run(
             say::error(format_args!("warning: {}: {error:#}", set.name()));
         }
     }
-    start(
-        place,
-        &build,
-        asked.offline,
-        benchmark.command(),
-        &asked.rest,
-    )
+    let command = benchmark.command();
+    start(place, &build, asked.offline, command, &asked.rest)
 }
 
 /// A command of `svn` that needs no data and no libtorch.
@@ -101,6 +96,12 @@ pub(crate) fn plain(
     start(place, &Build::Plain, offline, command, args)
 }
 
+/// Whether tables of hundreds of millions of rows may have to be read, for which the dev profile is no match.
+fn is_large(command: &str, args: &[String]) -> bool {
+    let of_data = |arg: &String| arg == "--data" || arg.starts_with("--data=");
+    command == "bench-mimic" && args.iter().any(of_data)
+}
+
 /// Build `svn` where needed, and run a command of it.
 fn start(
     place: &Place,
@@ -109,7 +110,8 @@ fn start(
     command: &str,
     args: &[String],
 ) -> Result<ExitCode> {
-    if !place.program("svn").exists() {
+    let release = is_large(command, args);
+    if release || !place.program("svn").exists() {
         let what = match build {
             Build::Plain => "",
             Build::Native(_) => ", most of them for libtorch's C++ shim",
@@ -124,9 +126,33 @@ fn start(
     cargo
         .args(["run", "--quiet", "--manifest-path"])
         .arg(place.root.join("Cargo.toml"))
-        .args(["--package", "svn-bench", "--bin", "svn"]);
+        .args(["--package", "svn-bench", "--bin", "svn"])
+        .args(release.then_some("--release"));
     build.apply(&mut cargo);
     cargo.args(["--", command]).args(args);
     cargo.env("SVN_DATA_DIR", &place.data);
     Ok(process::pass_on(process::status(&mut cargo)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tables_of_full_size_ask_for_the_release_profile() {
+        let is_large = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            is_large(&words[0], &words[1..])
+        };
+        assert!(
+            is_large("bench-mimic --method svn --data dir") && is_large("bench-mimic --data=dir")
+        );
+        for line in [
+            "bench-mimic --demo",
+            "bench-mimic --out --datax",
+            "bench-toy --data dir",
+        ] {
+            assert!(!is_large(line), "{line}");
+        }
+    }
 }

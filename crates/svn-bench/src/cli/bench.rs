@@ -161,7 +161,11 @@ impl Common {
         })
     }
 
-    fn out<S: Study>(&self) -> Result<PathBuf, EngineError> {
+    /// Where the output goes.
+    ///
+    /// # Errors
+    /// [`EngineError::Arguments`] for what is no name of a folder.
+    pub(super) fn out<S: Study>(&self) -> Result<PathBuf, EngineError> {
         let Some(out) = &self.out else {
             return Ok(Path::new("results").join(format!("bench-{}", S::NAME)));
         };

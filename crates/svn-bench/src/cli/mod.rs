@@ -2,6 +2,7 @@
 
 mod bench;
 mod doctor;
+mod mimic;
 mod progress;
 mod report;
 mod toy;
@@ -36,6 +37,8 @@ enum Command {
     BenchUci(Box<bench::Bench<uci::Tables>>),
     /// Benchmark particle methods on images, with LeNet
     BenchVision(Box<bench::Bench<vision::Images>>),
+    /// Predict the length of intensive-care stays of MIMIC-IV
+    BenchMimic(Box<bench::Bench<mimic::Stays>>),
     /// Compare methods with the posterior on a curve with a gap
     BenchToy(Box<bench::Bench<toy::NoData>>),
     /// Make a report again from its records
@@ -70,12 +73,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
     let result = match &arguments.command {
         Command::BenchUci(command) => bench::run(command, trainer),
         Command::BenchVision(command) => bench::run(command, trainer),
+        Command::BenchMimic(command) => bench::run(command, trainer),
         Command::BenchToy(command) => bench::run(command, trainer),
         Command::Report(command) => report::run(
             command,
             &[
                 report::Report::of::<uci::Tables>,
                 report::Report::of::<vision::Images>,
+                report::Report::of::<mimic::Stays>,
                 report::Report::of::<toy::NoData>,
             ],
         ),

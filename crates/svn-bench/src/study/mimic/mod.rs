@@ -1,0 +1,16 @@
+//! Length of intensive-care stays, predicted 24 hours after they begin.
+
+mod design;
+mod extra;
+mod figures;
+mod hours;
+mod page;
+mod stays;
+
+pub use design::{LosTask, MimicDesign};
+pub use extra::{Band, IntervalBin, MimicExtra, Pooled, PooledBand};
+pub use page::{MimicPage, cohort_table};
+pub use stays::{Mimic, MimicOptions};
+
+/// Name of the study.
+pub const NAME: &str = "mimic";
