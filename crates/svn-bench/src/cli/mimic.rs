@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
-use super::value::count_from_2;
+use super::value::{count, count_from_2};
 use crate::data::mimic::synthetic::Synthetic;
 use crate::data::mimic::{ExtractOptions, Progress, Tables, cached};
 use crate::engine::{Asked, Design, EngineError, Study};
@@ -36,6 +36,10 @@ pub(super) struct Stays {
     /// Made-up patients, in OUT/mimic-made-up; what runs also where no data are found
     #[arg(long, conflicts_with = "data")]
     pub demo: bool,
+
+    /// How many made-up patients
+    #[arg(long, value_name = "N", default_value = "2000", value_parser = count::<1_000_000>)]
+    pub demo_patients: usize,
 }
 
 /// Folders that are looked for where no `--data` is given.
@@ -63,7 +67,11 @@ impl Stays {
             );
         }
         let folder = out.join("mimic-made-up");
-        Synthetic::default().provide(&folder)?;
+        let made = Synthetic {
+            patients: self.demo_patients as u64,
+            ..Synthetic::default()
+        };
+        made.provide(&folder)?;
         Ok(Tables::find(&folder)?)
     }
 }

@@ -9,7 +9,7 @@
 //! urine, _rows, _missing, _irrigated           mL; rows of outputs; 1 without a known volume; 1 if the bladder was irrigated
 //! ```
 //!
-//! NaN is a missing value. What stands in for it is the mean over training patients, which is the model's to take.
+//! NaN is a missing value. What stands in for it depends on which patients are trained on, and is no part of the table.
 
 use ndarray::{Array1, Array2};
 

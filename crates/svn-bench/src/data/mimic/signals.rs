@@ -47,7 +47,7 @@ const fn signal(
     }
 }
 
-/// All signals, in the order of their features. The last is the sum of the three before it, see [`Coma`](super::chart::Coma).
+/// All signals, in the order of their features. The last is the sum of the three before it, charted at the same time.
 pub const SIGNALS: [Signal; 26] = [
     signal("heart_rate", "1/min", (10.0, 300.0), &[220045], &[]),
     signal(

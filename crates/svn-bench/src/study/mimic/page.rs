@@ -14,7 +14,16 @@ use crate::report::{
 const PAPER: &str = include_str!("paper.json");
 
 /// Scores that are shown by length of stay.
-const OF_BANDS: [&str; 5] = ["rmse", "mae", "nll", "crps", "coverage90"];
+const OF_BANDS: [&str; 8] = [
+    "rmse",
+    "mae",
+    "nll",
+    "nll_paper",
+    "crps",
+    "coverage50",
+    "coverage80",
+    "coverage90",
+];
 
 /// The report of lengths of stay.
 #[derive(Debug)]
@@ -25,7 +34,7 @@ impl Page for MimicPage {
     const TITLE: &'static str = "Length of intensive-care stays";
     const INTRO: &'static str = "Predicted 24 hours after a stay begins, from what is known then. Means over folds of patients ± \
                                  standard error; all metrics in hours, of the whole stay (`total`) or of what is left \
-                                 (`remaining`), whatever the target of the networks; NLL in nats. `mae` is that of the predictive \
+                                 (`remaining`), also where networks saw their logarithm (`-log`); NLL in nats. `mae` is that of the predictive \
                                  median. Validation NLL, in the figures, is that of the target. `docs/mimic.md` has the rules of \
                                  cohort and features. Of fewer than ten patients nothing is told.";
 
@@ -34,7 +43,7 @@ impl Page for MimicPage {
 
     fn metrics(_: Task, detail: Detail) -> &'static [&'static str] {
         match detail {
-            Detail::Brief => &["nll", "rmse", "mae", "coverage90"],
+            Detail::Brief => &["nll", "rmse", "coverage90", "mae"],
             Detail::Full => &[
                 "nll",
                 "nll_paper",

@@ -96,7 +96,7 @@ pub(super) fn rows(
             let (item, text, number) = OTHERS[((hour as u64 + k) % 6) as usize];
             event(item, text, number, "");
         }
-        if hour == 5 && patient.index % ABSURD == 0 {
+        if hour == 5 && patient.index.is_multiple_of(ABSURD) {
             event(220_045, "10000000", "10000000", "bpm");
             event(220_045, "ERROR", "", "bpm");
         }
@@ -104,7 +104,7 @@ pub(super) fn rows(
             let volume = (90.0 + noise(rng, 30.0)).round().max(0.0);
             let _ = writeln!(outputs, "{ids},10001,{time},{stored},226559,{volume},mL");
         }
-        if hour == 6 && patient.index % IRRIGATED == 0 {
+        if hour == 6 && patient.index.is_multiple_of(IRRIGATED) {
             for (item, volume) in [(227_488, 500), (227_489, 640)] {
                 let _ = writeln!(outputs, "{ids},10001,{time},{stored},{item},{volume},mL");
             }
@@ -131,7 +131,7 @@ pub(super) fn rows(
         lab(50_983, (139.0 + noise(rng, 3.0)).round());
         lab(50_971, 4.1 + noise(rng, 0.4));
         lab(51_222, 11.0 + noise(rng, 1.5));
-        if patient.index % NO_LACTATE != 0 {
+        if !patient.index.is_multiple_of(NO_LACTATE) {
             lab(50_813, patient.lactate + noise(rng, 0.1));
         }
     }
