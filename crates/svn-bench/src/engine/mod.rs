@@ -23,6 +23,7 @@ mod train;
 pub mod tune;
 mod tuned;
 
+pub(crate) use crate::metrics::quantile;
 pub(crate) use error::out_of_range;
 pub use error::{EngineError, OptionError, RunError};
 pub use measure::Predicted;
@@ -30,7 +31,6 @@ pub use networks::networks;
 pub use observer::{EpochProgress, JobLabel, Observer, Shown, Silent};
 pub(crate) use plan::distinct;
 pub use plan::{Asked, Group, Plan};
-pub(crate) use record::quantile;
 pub use record::{Configuration, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
 pub use run::{Failure, Finished, RecordOf, Work, run};
 pub(crate) use store::write_atomically;

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use svn_models::recipe::{Method, Recipe};
 
 use super::{Design, Entry, Extra, Identity, RunId};
+use crate::metrics::quantile;
 
 /// Version of the format of records, trials and summaries.
 pub const SCHEMA: u32 = 3;
@@ -114,13 +115,6 @@ impl Timing {
     pub fn until(&self, epoch: usize) -> Option<f64> {
         self.epochs_s.get(epoch.checked_sub(1)?).copied()
     }
-}
-
-/// Quantile of ascending values by linear interpolation; `None` for none.
-pub(crate) fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
-    let position = level * sorted.len().checked_sub(1)? as f64;
-    let (low, high) = (position.floor() as usize, position.ceil() as usize);
-    Some(sorted[low] + (sorted[high] - sorted[low]) * position.fract())
 }
 
 /// One finished run.

@@ -9,6 +9,7 @@
 //! | `nll_epistemic` | the same formula, `v` + mean Laplace variance of the members; N = 1 has no spread |
 //! | `rmse`, `mse` | of `μ` |
 //! | `crps`, `coverage90`, `width90` | of the Gaussian `N(μ, v)` of `nll` |
+//! | `mae`, `coverage50`, `coverage80` | where a study measures row by row, see [`Scores`]: of the median, of narrower intervals |
 //!
 //! Classification, with members' logits `z_p`, `p̄ = (1/N) Σ_p softmax z_p`:
 //!
@@ -26,8 +27,10 @@
 mod auroc;
 mod calibration;
 mod classification;
+mod density;
 mod error;
 mod gaussian;
+mod intervals;
 mod regression;
 mod reliability;
 mod summary;
@@ -36,10 +39,13 @@ mod uncertainty;
 pub use auroc::auroc;
 pub use calibration::{ECE_BINS, expected_calibration_error};
 pub use classification::classification_metrics;
+pub use density::{Density, Scores, mean_scores, target};
 pub use error::MetricError;
 pub use gaussian::{gaussian_crps, gaussian_nll};
+pub use intervals::{IntervalBin, interval_bins, mean_bins};
 pub use regression::{PAPER_VARIANCE_FLOOR, regression_metrics};
 pub use reliability::{ReliabilityBin, reliability};
+pub(crate) use summary::quantile;
 pub use summary::{Estimate, Metrics};
 pub use uncertainty::out_of_distribution_auroc;
 

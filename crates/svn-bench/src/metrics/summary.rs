@@ -51,6 +51,13 @@ impl Estimate {
     }
 }
 
+/// Quantile of ascending values by linear interpolation; `None` for none.
+pub(crate) fn quantile(sorted: &[f64], level: f64) -> Option<f64> {
+    let position = level * sorted.len().checked_sub(1)? as f64;
+    let (low, high) = (position.floor() as usize, position.ceil() as usize);
+    Some(sorted[low] + (sorted[high] - sorted[low]) * position.fract())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

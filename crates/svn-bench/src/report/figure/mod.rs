@@ -4,6 +4,7 @@
 mod axis;
 mod curves;
 mod family;
+mod intervals;
 mod lines;
 mod nll;
 
@@ -13,6 +14,7 @@ use svn_models::recipe::Method;
 
 use super::{Page, RecordOf, ReportError, Row};
 pub use family::{Family, by_design, families};
+pub use intervals::{Intervals, draw_intervals};
 pub use lines::{Axis, Line, Panel, Sheet, draw_lines};
 
 /// A figure and its file.

@@ -39,20 +39,6 @@ fn metrics_are_means_over_all_rows_and_over_bands() {
 }
 
 #[test]
-fn bins_hold_equally_many_patients_in_the_order_of_predictions() {
-    let (_, bins, _) = measured(60, |row| 2.0 * row as f64);
-    assert_eq!(bins.len(), 3);
-    // Rows 20 to 39: medians 50 to 69, stays 40 to 78.
-    assert!((bins[1].predicted[2] - 59.5).abs() < 1e-12);
-    assert!((bins[1].predicted[4] - 59.5 - 16.448536).abs() < 1e-5);
-    assert!((bins[1].observed[2] - 59.0).abs() < 1e-12);
-    assert!((bins[1].observed[1] - 49.5).abs() < 1e-12);
-    assert_eq!(measured(9, |_| 30.0).1, []);
-    assert_eq!(measured(10, |_| 30.0).1.len(), 1);
-    assert_eq!(measured(1000, |_| 30.0).1.len(), 12);
-}
-
-#[test]
 fn runs_are_pooled_by_band_and_bin() {
     let run = |hours: f64| {
         let (bands, intervals, _) = measured(20, |_| hours);

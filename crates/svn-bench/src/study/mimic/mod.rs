@@ -2,13 +2,11 @@
 
 mod design;
 mod extra;
-mod figures;
-mod hours;
 mod page;
 mod stays;
 
 pub use design::{LosTask, MimicDesign};
-pub use extra::{Band, IntervalBin, MimicExtra, Pooled, PooledBand};
+pub use extra::{Band, MimicExtra, Pooled, PooledBand};
 pub use page::{MimicPage, cohort_table};
 pub use stays::{Mimic, MimicOptions};
 

@@ -2,10 +2,11 @@
 
 use svn_models::recipe::Method;
 
-use super::{LosTask, MimicDesign, MimicExtra, NAME, figures};
+use super::{LosTask, MimicDesign, MimicExtra, NAME};
 use crate::data::Task;
 use crate::data::mimic::{Counts, Flow};
 use crate::engine::Design;
+use crate::report::figure::{Intervals, by_design, colours, draw_intervals};
 use crate::report::{
     Beside, Cells, Detail, Figure, Grid, Page, ReportError, Row, dash, grid, paper_cells,
     with_error,
@@ -84,8 +85,24 @@ impl Page for MimicPage {
         grids
     }
 
+    /// `intervals-NAME.svg` a design.
     fn figures(rows: &[Row<Self>]) -> Result<Vec<Figure>, ReportError> {
-        figures::intervals(rows)
+        let mut figures = Vec::new();
+        for family in by_design(rows) {
+            let methods: Vec<_> = family.rows.iter().map(|row| row.method).collect();
+            let panels = family.rows.iter().zip(colours(&methods));
+            let panels = panels.map(|(row, colour)| Intervals {
+                title: row.label.clone(),
+                colour,
+                bins: row.extra.intervals.clone(),
+            });
+            let panels: Vec<_> = panels.filter(|panel| !panel.bins.is_empty()).collect();
+            if !panels.is_empty() {
+                let name = format!("intervals-{}.svg", family.name);
+                figures.push(draw_intervals(name, &panels, "hours")?);
+            }
+        }
+        Ok(figures)
     }
 }
 

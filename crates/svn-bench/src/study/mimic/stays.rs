@@ -7,13 +7,12 @@ use svn_models::recipe::{Method, NetworkKind, Problem, Recipe};
 use svn_models::scaling::FeatureScaler;
 
 use super::extra::{MimicExtra, measure};
-use super::hours::{Density, target};
 use super::{LosTask, MimicDesign, NAME};
 use crate::data::mimic::{FeatureTable, Manifest};
 use crate::engine::{
     Design, EngineError, Fold, Model, Of, Part, Predicted, RunError, RunId, Study, distinct,
 };
-use crate::metrics::Metrics;
+use crate::metrics::{Density, Metrics, target};
 use crate::split::{FoldRows, Protocol, split};
 
 /// What is asked for.
