@@ -20,69 +20,48 @@ const BANDS: [(&str, f64); 5] = [
 ];
 /// Fewer patients are not told of.
 const FEWEST: usize = 10;
-/// Scores of the test patients of one band.
+/// Scores of the test patients of one band, of a run or over several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Band {
+pub struct Band<M> {
     /// Its name.
     pub name: String,
     /// Test patients.
     pub rows: usize,
-    /// By key; none for fewer than ten patients.
-    pub metrics: BTreeMap<String, f64>,
+    /// By key; none for fewer than ten patients of a run.
+    pub metrics: BTreeMap<String, M>,
 }
 
-/// What a record has beside the metrics.
+/// What there is beside the metrics.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MimicExtra {
+pub struct Beside<M> {
     /// Which stays were left out.
     pub flow: Flow,
     /// What became of the rows of `chartevents`, `labevents` and `outputevents`.
     pub events: [Counts; 3],
     /// By length of the whole stay.
-    pub bands: Vec<Band>,
-    /// By ascending prediction.
+    pub bands: Vec<Band<M>>,
+    /// By ascending prediction; over several runs means.
     pub intervals: Vec<IntervalBin>,
 }
 
-/// A band over several runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct PooledBand {
-    /// Its name.
-    pub name: String,
-    /// Test patients of all runs.
-    pub rows: usize,
-    /// By key.
-    pub metrics: BTreeMap<String, Estimate>,
-}
-
-/// Of several runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pooled {
-    /// Which stays were left out.
-    pub flow: Flow,
-    /// What became of the rows of events.
-    pub events: [Counts; 3],
-    /// By length of the whole stay.
-    pub bands: Vec<PooledBand>,
-    /// Means over the runs.
-    pub intervals: Vec<IntervalBin>,
-}
+/// Of a run.
+pub type MimicExtra = Beside<f64>;
 
 impl Extra for MimicExtra {
-    type Pooled = Pooled;
+    type Pooled = Beside<Estimate>;
 
-    fn pool(runs: &[&Self]) -> Pooled {
+    fn pool(runs: &[&Self]) -> Beside<Estimate> {
         let first = runs.first().map(|run| (*run).clone()).unwrap_or_default();
-        let band = |band: &Band| {
+        let band = |band: &Band<f64>| {
             let same = |run: &&Self| {
                 run.bands
                     .iter()
                     .find(|other| other.name == band.name)
                     .cloned()
             };
-            let bands: Vec<Band> = runs.iter().filter_map(same).collect();
+            let bands: Vec<Band<f64>> = runs.iter().filter_map(same).collect();
             let keys = bands.iter().flat_map(|band| band.metrics.keys().cloned());
             let metric = |key: String| {
                 let values: Vec<f64> = bands
@@ -91,20 +70,17 @@ impl Extra for MimicExtra {
                     .collect();
                 Some((key, Estimate::of(&values)?))
             };
-            PooledBand {
+            Band {
                 name: band.name.clone(),
                 rows: bands.iter().map(|band| band.rows).sum(),
                 metrics: keys.filter_map(metric).collect(),
             }
         };
-        Pooled {
+        let intervals = runs.iter().map(|run| run.intervals.as_slice());
+        let intervals: Vec<_> = intervals.collect();
+        Beside {
             bands: first.bands.iter().map(band).collect(),
-            intervals: mean_bins(
-                &runs
-                    .iter()
-                    .map(|run| run.intervals.as_slice())
-                    .collect::<Vec<_>>(),
-            ),
+            intervals: mean_bins(&intervals),
             flow: first.flow,
             events: first.events,
         }
@@ -120,7 +96,7 @@ pub(super) fn measure(
     hours: &[f64],
     whole: &[f64],
     metrics: &mut Metrics,
-) -> (Vec<Band>, Vec<IntervalBin>) {
+) -> (Vec<Band<f64>>, Vec<IntervalBin>) {
     let scores = hours
         .iter()
         .enumerate()

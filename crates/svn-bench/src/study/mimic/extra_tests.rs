@@ -12,7 +12,10 @@ fn density(rows: usize) -> Density {
     Density::new(&prediction, false)
 }
 
-fn measured(rows: usize, hours: impl Fn(usize) -> f64) -> (Vec<Band>, Vec<IntervalBin>, Metrics) {
+fn measured(
+    rows: usize,
+    hours: impl Fn(usize) -> f64,
+) -> (Vec<Band<f64>>, Vec<IntervalBin>, Metrics) {
     let hours: Vec<f64> = (0..rows).map(hours).collect();
     let mut metrics = Metrics::default();
     let (bands, intervals) = measure(&density(rows), &hours, &hours, &mut metrics);

@@ -6,7 +6,7 @@ mod page;
 mod stays;
 
 pub use design::{LosTask, MimicDesign};
-pub use extra::{Band, MimicExtra, Pooled, PooledBand};
+pub use extra::{Band, Beside, MimicExtra};
 pub use page::{MimicPage, cohort_table};
 pub use stays::{Mimic, MimicOptions};
 

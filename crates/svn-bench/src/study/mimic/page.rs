@@ -14,16 +14,17 @@ use crate::report::{
 
 const PAPER: &str = include_str!("paper.json");
 
-/// Scores that are shown by length of stay.
-const OF_BANDS: [&str; 8] = [
-    "rmse",
-    "mae",
+/// Scores that are shown, by length of stay too.
+const SCORES: [&str; 9] = [
     "nll",
     "nll_paper",
+    "rmse",
+    "mae",
     "crps",
     "coverage50",
     "coverage80",
     "coverage90",
+    "width90",
 ];
 
 /// The report of lengths of stay.
@@ -45,17 +46,7 @@ impl Page for MimicPage {
     fn metrics(_: Task, detail: Detail) -> &'static [&'static str] {
         match detail {
             Detail::Brief => &["nll", "rmse", "coverage90", "mae"],
-            Detail::Full => &[
-                "nll",
-                "nll_paper",
-                "rmse",
-                "mae",
-                "crps",
-                "coverage50",
-                "coverage80",
-                "coverage90",
-                "width90",
-            ],
+            Detail::Full => &SCORES,
         }
     }
 
@@ -155,12 +146,12 @@ fn events(dataset: &str, counts: &[Counts; 3]) -> Grid {
 fn bands(rows: &[Row<MimicPage>]) -> Grid {
     let cells = rows.iter().flat_map(|row| {
         row.extra.bands.iter().map(move |band| {
-            let scores = OF_BANDS.map(|key| with_error(band.metrics.get(key).copied()));
+            let scores = SCORES.map(|key| with_error(band.metrics.get(key).copied()));
             let head = vec![band.name.clone(), band.rows.to_string()];
             (row, [head, scores.to_vec()].concat())
         })
     });
-    let header = [&["whole stay", "patients"][..], &OF_BANDS].concat();
+    let header = [&["whole stay", "patients"][..], &SCORES].concat();
     grid("By length of stay", &header, cells.collect())
 }
 
