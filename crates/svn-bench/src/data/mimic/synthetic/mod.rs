@@ -135,7 +135,11 @@ impl Synthetic {
         let mark = std::fs::read_to_string(folder.join(MARK)).unwrap_or_default();
         match mark == format!("{self:?}\n") {
             true => Ok(()),
-            false => self.write(folder).map(drop),
+            // Without the mark first: what is written by halves is nobody's.
+            false => {
+                let _ = std::fs::remove_file(folder.join(MARK));
+                self.write(folder).map(drop)
+            }
         }
     }
 }
