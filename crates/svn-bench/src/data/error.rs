@@ -1,6 +1,6 @@
 //! What can be wrong with a data file, in words that say where and what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a data set could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -72,13 +72,23 @@ pub enum DataError {
         /// What to do.
         advice: &'static str,
     },
-    /// The gzip stream is damaged.
-    #[error("{}: damaged or truncated gzip file ({source}); fetch it again", path.display())]
+    /// The gzip stream is damaged or ends too early.
+    #[error("{}: the gzip file {}; fetch it again", path.display(), gzip_fault(*offset, source))]
     Gzip {
         /// The file.
         path: PathBuf,
+        /// Bytes of the file before the fault.
+        offset: u64,
         /// What the decoder said.
         source: std::io::Error,
+    },
+    /// Something else behind a whole gzip file.
+    #[error("{}: the data are complete, but what follows from byte {offset} on is not gzip; cut the file there", path.display())]
+    AfterGzip {
+        /// The file.
+        path: PathBuf,
+        /// Bytes of the file before what is not gzip.
+        offset: u64,
     },
     /// Not the IDX file that was expected.
     #[error("{}: {message}", path.display())]
@@ -220,6 +230,23 @@ pub enum DataError {
         /// As in the file.
         found: String,
     },
+}
+
+impl DataError {
+    /// What a stream of [`open`](super::open) said: its own error, or one of the operating system.
+    pub fn from_read(path: &Path, error: std::io::Error) -> Self {
+        error.downcast().unwrap_or_else(|source| Self::Io {
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
+fn gzip_fault(offset: u64, source: &std::io::Error) -> String {
+    match source.kind() {
+        std::io::ErrorKind::UnexpectedEof => format!("ends inside the data, at byte {offset}"),
+        _ => format!("is damaged at byte {offset} ({source})"),
+    }
 }
 
 /// `, did you mean ...?` if one of the names, which are separated by commas, is nearly this one.

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use ndarray::{ArrayD, IxDyn};
 use sha2::{Digest, Sha256};
 
-use super::DataError;
-use super::text::read_bytes;
+use super::{DataError, bytes};
 
 /// Type byte of unsigned bytes, the only type the image sets use.
 const UNSIGNED_BYTE: u8 = 0x08;
@@ -37,10 +36,10 @@ pub fn find_idx(folder: &Path, stem: &str, dims: usize) -> Result<PathBuf, DataE
 /// As the file says: `n` for labels, `n × height × width` for images.
 ///
 /// # Errors
-/// [`DataError::Io`], [`DataError::Gzip`], [`DataError::Html`]; [`DataError::Idx`] for a wrong magic number, type or
+/// As for [`open`](super::open); [`DataError::Idx`] for a wrong magic number, type or
 /// number of dimensions and for a file that is too short or too long.
 pub fn read_idx(path: &Path, dims: usize) -> Result<ArrayD<u8>, DataError> {
-    parse(path, &read_bytes(path)?, dims)
+    parse(path, &bytes::read(path)?, dims)
 }
 
 /// A file that was read.
@@ -54,7 +53,7 @@ pub(super) struct IdxFile {
 
 /// As [`read_idx`], with the checksum.
 pub(super) fn read_idx_file(path: &Path, dims: usize) -> Result<IdxFile, DataError> {
-    let bytes = read_bytes(path)?;
+    let bytes = bytes::read(path)?;
     Ok(IdxFile {
         values: parse(path, &bytes, dims)?,
         path: path.to_owned(),

@@ -4,6 +4,7 @@
 //! unless the caller chose a [`CellPolicy`], and what a policy did is counted in the [`LoadReport`].
 
 mod audit;
+mod bytes;
 mod dataset;
 mod error;
 mod idx;
@@ -15,6 +16,7 @@ mod table;
 mod text;
 
 pub use audit::{LEAK_CORRELATION, correlation};
+pub use bytes::{open, read};
 pub use dataset::{Dataset, LoadOptions, LoadReport, load};
 pub use error::DataError;
 pub(crate) use error::near;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -264,17 +264,7 @@ pub fn read_entries<E: Entry>(
     path: &Path,
     study: &str,
 ) -> Result<(Vec<E>, Vec<String>), StoreError> {
-    let io = |source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let mut bytes = std::fs::read(path).map_err(io)?;
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        let mut decoder = flate2::read::MultiGzDecoder::new(bytes.as_slice());
-        decoder.read_to_end(&mut plain).map_err(io)?;
-        bytes = plain;
-    }
+    let bytes = crate::data::read(path)?;
     let (lines, _) = parse::<E>(path, study, &bytes)?;
     let sorted = Sorted::new(lines);
     Ok((sorted.entries, sorted.warnings))

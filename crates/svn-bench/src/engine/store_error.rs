@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::data::DataError;
+
 /// Why records could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -14,6 +16,9 @@ pub enum StoreError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Bytes that hold no records.
+    #[error(transparent)]
+    Content(DataError),
     /// The folder is a file.
     #[error("{} is a file; --out takes a folder", path.display())]
     NoFolder {
@@ -68,5 +73,14 @@ impl StoreError {
     /// Whether the file or the folder is to blame, and not the machine.
     pub fn is_input(&self) -> bool {
         !matches!(self, Self::Io { .. })
+    }
+}
+
+impl From<DataError> for StoreError {
+    fn from(error: DataError) -> Self {
+        match error {
+            DataError::Io { path, source } => Self::Io { path, source },
+            other => Self::Content(other),
+        }
     }
 }
