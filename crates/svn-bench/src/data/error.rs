@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::shown::{listed, shown};
+
 /// Why a data set could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -55,7 +57,7 @@ pub enum DataError {
         searched: String,
     },
     /// A web page was saved instead of the file.
-    #[error("{}: this is an HTML page, not data (it starts with `{start}`); the download failed, fetch it again", path.display())]
+    #[error("{}: this is an HTML page, not data (it starts with `{}`); the download failed, fetch it again", path.display(), shown(start))]
     Html {
         /// The file.
         path: PathBuf,
@@ -112,7 +114,7 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
         /// 1-based line of the first bad byte.
-        line: usize,
+        line: u64,
     },
     /// No rows.
     #[error("{}: no data rows", path.display())]
@@ -121,7 +123,7 @@ pub enum DataError {
         path: PathBuf,
     },
     /// A row of another length than the first.
-    #[error("{}, line {line}: expected {expected} cells, found {found}", path.display())]
+    #[error("{}, line {line}: expected {expected} cells, found {found}; is this a row of the table?", path.display())]
     Ragged {
         /// The file.
         path: PathBuf,
@@ -132,16 +134,54 @@ pub enum DataError {
         /// Cells in this row.
         found: usize,
     },
-    /// Text that the CSV parser cannot cut into cells.
-    #[error("{}: {message}", path.display())]
-    Csv {
+    /// A quote that is never closed, or not within a megabyte.
+    #[error("{}, line {line}: a quote opens here and is not closed; close or delete it", path.display())]
+    OpenQuote {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
-        message: String,
+        /// 1-based line.
+        line: u64,
+    },
+    /// A quoted cell over lines that look like rows.
+    #[error("{}, line {line}: a quote opens here and closes in line {closed}, over lines that look like rows; close or delete it", path.display())]
+    SwallowedRows {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line on which the quote opens.
+        line: u64,
+        /// 1-based line on which it closes.
+        closed: u64,
+    },
+    /// A NUL byte.
+    #[error("{}, line {line}: NUL byte; the file is damaged or no text (UTF-16 without a byte-order mark?)", path.display())]
+    Nul {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+    },
+    /// A line that does not end.
+    #[error("{}, line {line}: more than {} MiB without an end of line; this is no table", path.display(), bytes >> 20)]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+        /// The limit.
+        bytes: usize,
+    },
+    /// A title above the header.
+    #[error("{}, line {line}: this looks like a title above the header in line {header}; delete the lines above the header", path.display())]
+    Title {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line of the title.
+        line: u64,
+        /// 1-based line of what looks like the header.
+        header: u64,
     },
     /// Two columns of the same name.
-    #[error("{}: two columns are named `{column}`", path.display())]
+    #[error("{}: two columns are named `{}`; rename one", path.display(), shown(column))]
     DuplicateColumn {
         /// The file.
         path: PathBuf,
@@ -149,17 +189,17 @@ pub enum DataError {
         column: String,
     },
     /// A column that is asked for does not exist.
-    #[error("{}: no column `{column}`; the file has {known}", path.display())]
+    #[error("{}: no column `{}`; the file has {}", path.display(), shown(column), listed(known))]
     NoColumn {
         /// The file.
         path: PathBuf,
         /// The name that was asked for.
         column: String,
-        /// Names of the file's columns, comma separated.
-        known: String,
+        /// Names of the file's columns.
+        known: Vec<String>,
     },
     /// Nothing is left to learn from.
-    #[error("{}: no feature column besides the target `{target}`", path.display())]
+    #[error("{}: no feature column besides the target `{}`", path.display(), shown(target))]
     NoFeatures {
         /// The file.
         path: PathBuf,
@@ -167,7 +207,7 @@ pub enum DataError {
         target: String,
     },
     /// A cell that is no finite number, or no class label.
-    #[error("{}, line {line}, column {column} (`{name}`): expected {expected}, found {found}", path.display())]
+    #[error("{}, line {line}, column {column} (`{}`): expected {expected}, found {found}", path.display(), shown(name))]
     Cell {
         /// The file.
         path: PathBuf,
@@ -183,7 +223,7 @@ pub enum DataError {
         found: String,
     },
     /// The target was not named although another column looks like a second target.
-    #[error("{}: column `{column}` has correlation {correlation:.3} with the last column `{target}`, so the file may hold several targets; name the target column (and drop the others)", path.display())]
+    #[error("{}: column `{}` has correlation {correlation:.3} with the last column `{}`, so the file may hold several targets; name the target column (and drop the others)", path.display(), shown(column), shown(target))]
     AmbiguousTarget {
         /// The file.
         path: PathBuf,
@@ -195,7 +235,7 @@ pub enum DataError {
         correlation: f64,
     },
     /// A classification target with one class.
-    #[error("{}: the target `{target}` has the one class `{class}`; at least two are needed", path.display())]
+    #[error("{}: the target `{}` has the one class `{}`; at least two are needed", path.display(), shown(target), shown(class))]
     OneClass {
         /// The file.
         path: PathBuf,
@@ -205,7 +245,7 @@ pub enum DataError {
         class: String,
     },
     /// A classification target that looks continuous.
-    #[error("{}: the target `{target}` has {classes} distinct labels in {rows} rows; is this a regression set?", path.display())]
+    #[error("{}: the target `{}` has {classes} distinct labels in {rows} rows; is this a regression set?", path.display(), shown(target))]
     TooManyClasses {
         /// The file.
         path: PathBuf,
