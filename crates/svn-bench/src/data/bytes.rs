@@ -63,8 +63,10 @@ pub fn read(path: &Path) -> Result<Vec<u8>, DataError> {
     Ok(bytes)
 }
 
+type Again<R> = io::Chain<Cursor<Vec<u8>>, R>;
+
 /// The first bytes, and the whole stream again.
-fn peek<R: Read>(mut raw: R, bytes: u64) -> io::Result<(Vec<u8>, io::Chain<Cursor<Vec<u8>>, R>)> {
+fn peek<R: Read>(mut raw: R, bytes: u64) -> io::Result<(Vec<u8>, Again<R>)> {
     let mut head = Vec::new();
     raw.by_ref().take(bytes).read_to_end(&mut head)?;
     Ok((head.clone(), Cursor::new(head).chain(raw)))

@@ -13,6 +13,7 @@ mod locate;
 mod manifest;
 mod notation;
 mod numeric;
+pub mod schema;
 mod shown;
 mod table;
 
