@@ -291,7 +291,7 @@ pub enum DataError {
         line: u64,
     },
     /// A regression target without variation.
-    #[error("{}: the target `{}` is {value} in every row, but for its last digits (standard deviation {deviation:.2e}); there is nothing to learn", path.display(), shown(target))]
+    #[error("{}: the target `{}` is {value} in every row but for the last digits (standard deviation {deviation:.2e}); there is nothing to learn", path.display(), shown(target))]
     ConstantTarget {
         /// The file.
         path: PathBuf,
@@ -384,6 +384,9 @@ fn class_advice(word: bool, name: &str) -> String {
 fn nearest(near: &[String], known: &[String]) -> String {
     let quoted = |names: &[String]| listed(names.iter().map(|name| format!("`{}`", shown(name))));
     match near.is_empty() {
+        true if known.first().is_some_and(|name| name == "column1") => {
+            "the file seems to have no header line".to_owned()
+        }
         true => format!("the file has {}", quoted(known)),
         false => format!("the nearest names are {}", quoted(near)),
     }

@@ -107,11 +107,17 @@ impl Tally {
 
     /// Look at a cell; whether it is a number in some notation.
     pub(super) fn add(&mut self, cell: &str) -> bool {
-        let digits = |cell: &str| cell.len() < 16 && cell.bytes().all(|byte| byte.is_ascii_digit());
-        if !cell.is_empty() && digits(cell) {
+        if let Some((whole, fraction)) = plain_digits(cell) {
             self.numbers += 1;
             self.point += 1;
-            self.comma += 1;
+            // `1.234` may be a thousand and more.
+            let thousands = fraction == Some(3)
+                && (1..=3).contains(&whole)
+                && !cell.trim_start_matches('-').starts_with('0');
+            self.comma += usize::from(fraction.is_none() || thousands);
+            if let ([_, comma @ None], true) = (&mut self.thousands, thousands) {
+                *comma = Some('.');
+            }
             return true;
         }
         let Some(parts) = Parts::of(cell) else {
@@ -158,6 +164,24 @@ impl Tally {
     pub(super) fn is_ambiguous(&self) -> bool {
         self.either > 0 && self.point == self.comma
     }
+}
+
+/// Digits before and after the point of a short cell that is nothing but digits, with a minus and a point at most.
+fn plain_digits(cell: &str) -> Option<(usize, Option<usize>)> {
+    let digits = cell.strip_prefix('-').unwrap_or(cell).as_bytes();
+    let mut point = None;
+    for (place, byte) in digits.iter().enumerate() {
+        match byte {
+            b'0'..=b'9' => {}
+            b'.' if point.is_none() => point = Some(place),
+            _ => return None,
+        }
+    }
+    let (whole, fraction) = match point {
+        Some(place) => (place, Some(digits.len() - place - 1)),
+        None => (digits.len(), None),
+    };
+    (whole > 0 && digits.len() < 100).then_some((whole, fraction))
 }
 
 /// Whether a cell of digits is a code and no amount: leading zeros, or more digits than a number holds.

@@ -31,7 +31,9 @@ impl Schema {
             .map(|note| Finding::new(FindingKind::Reading, note.as_str()))
             .collect();
         let chosen = target::choose(table, at, ask, &mut findings)?;
-        if let Targets::Labels(labels) = &chosen.targets {
+        let (columns, left_out) = columns(table, ask, &chosen, (at, group), &mut findings)?;
+        let targets = chosen.targets(table)?;
+        if let Targets::Labels(labels) = &targets {
             let text = format!(
                 "`{}` has {}",
                 shown(&ask.target),
@@ -39,28 +41,27 @@ impl Schema {
             );
             findings.push(Finding::new(FindingKind::Target, text));
         }
-        let (columns, left_out) = columns(table, ask, &chosen, (at, group), &mut findings)?;
         let schema = Self {
             target: chosen.column.clone(),
             missing: ask.missing,
             columns,
             left_out,
         };
-        schema.read(table, chosen, group, findings)
+        schema.read(table, (&chosen.rows, targets), group, findings)
     }
 
     fn read(
         self,
         table: &Table,
-        chosen: Chosen,
+        (rows, targets): (&[usize], Targets),
         group: Option<usize>,
         mut findings: Vec<Finding>,
     ) -> Result<Learned, DataError> {
         let mut matched = self.matched(&table.columns, &table.path)?;
         let width = self.width();
-        let mut values = vec![0.0; chosen.rows.len() * width];
-        let (mut kept, mut gap) = (Vec::with_capacity(chosen.rows.len()), None);
-        for (place, &row) in chosen.rows.iter().enumerate() {
+        let mut values = vec![0.0; rows.len() * width];
+        let (mut kept, mut gap) = (Vec::with_capacity(rows.len()), None);
+        for (place, &row) in rows.iter().enumerate() {
             let row = table.row(row);
             let start = kept.len() * width;
             let out = values.get_mut(start..start + width).unwrap_or_default();
@@ -70,10 +71,10 @@ impl Schema {
             }
         }
         if let Some((line, column)) = gap {
-            let rows = chosen.rows.len() - kept.len();
+            let left_out = rows.len() - kept.len();
             findings.push(Finding::new(
                 FindingKind::Rows,
-                format!("{rows} row(s) with missing cells are left out, the first in line {line}, column {column}"),
+                format!("{left_out} row(s) with missing cells are left out, the first in line {line}, column {column}"),
             ));
         }
         if kept.is_empty() {
@@ -90,7 +91,7 @@ impl Schema {
         values.truncate(kept.len() * width);
         let x = Array2::from_shape_vec((kept.len(), width), values);
         let x = x.unwrap_or_else(|_| Array2::zeros((kept.len(), width)));
-        let target = match chosen.targets {
+        let target = match targets {
             Targets::Numbers(values) => Targets::Numbers(
                 kept.iter()
                     .filter_map(|&place| values.get(place).copied())
@@ -104,7 +105,7 @@ impl Schema {
         };
         let rows: Vec<usize> = kept
             .iter()
-            .filter_map(|&place| chosen.rows.get(place).copied())
+            .filter_map(|&place| rows.get(place).copied())
             .collect();
         let lines: Vec<u64> = rows.iter().map(|&row| table.row(row).line).collect();
         let equal = copies::groups(&x, &target, &lines, &mut findings);
@@ -171,11 +172,13 @@ fn columns(
                 let name = name.clone();
                 used.push(Column { name, kind });
             }
-            Some(Decision::LeftOut(why)) => {
-                findings.push(Finding::new(
-                    FindingKind::LeftOut,
-                    format!("column `{short}` is left out: {why}; --keep {short} uses it"),
-                ));
+            Some(Decision::LeftOut { why, keep }) => {
+                let advice = match keep {
+                    true => format!("; --keep {short} uses it"),
+                    false => String::new(),
+                };
+                let text = format!("column `{short}` is left out: {why}{advice}");
+                findings.push(Finding::new(FindingKind::LeftOut, text));
                 left_out.push(name.clone());
             }
             None if at != target => left_out.push(name.clone()),

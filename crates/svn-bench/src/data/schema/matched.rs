@@ -13,7 +13,7 @@ use super::target::TargetColumn;
 use super::{Finding, FindingKind, Missing, Schema};
 
 /// How alike two names are at least (Jaro) for one to be the other misspelt.
-const ALIKE: f64 = 0.7;
+const ALIKE: f64 = 0.8;
 
 /// A schema for the columns of one file.
 #[derive(Debug, Clone)]

@@ -146,8 +146,25 @@ impl Survey {
 /// What a column is.
 pub(super) enum Decision {
     Used(Kind, Option<Remark>),
-    /// Why not.
-    LeftOut(String),
+    LeftOut {
+        why: String,
+        /// Whether it could be kept.
+        keep: bool,
+    },
+}
+
+impl Decision {
+    /// A column without any information.
+    fn useless(why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::LeftOut { why, keep: false }
+    }
+
+    /// A column that would mislead, unless it is kept by name.
+    fn misleading(why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::LeftOut { why, keep: true }
+    }
 }
 
 /// What should be said of a column that is used.
@@ -169,7 +186,7 @@ pub(super) fn decide(
     if survey.tally.numbers + survey.texts == 0 {
         let same = cells.iter().all(|cell| Some(cell) == cells.iter().next());
         if same || !keep {
-            return Ok(Decision::LeftOut("no cell is filled".to_owned()));
+            return Ok(Decision::useless("no cell is filled"));
         }
     }
     if survey.is_number() {
@@ -214,20 +231,20 @@ fn number(
     if values.low == values.high && !(any_missing && missing == Missing::Impute) {
         let value = cells.iter().find(|cell| !is_missing(cell));
         let value = shown(value.unwrap_or_default());
-        return Ok(Decision::LeftOut(format!("it is `{value}` in every row")));
+        return Ok(Decision::useless(format!("it is `{value}` in every row")));
     }
     if !keep && values.whole && !any_missing && values.count >= FEW {
         if values.ascending {
             let why = "it counts up from row to row, like a row number";
-            return Ok(Decision::LeftOut(why.to_owned()));
+            return Ok(Decision::misleading(why));
         }
         if is_id(cells.name()) && cells.iter().collect::<HashSet<_>>().len() == values.count {
             let why = "it is named like an id and differs in every row";
-            return Ok(Decision::LeftOut(why.to_owned()));
+            return Ok(Decision::misleading(why));
         }
     }
     let remark = in_words(&notation).map(|words| match survey.tally.is_ambiguous() {
-        true => format!("{words}; one comma alone could also be the other"),
+        true => format!("{words}, as far as can be told: commas are before three digits alone"),
         false => words,
     });
     let kind = Kind::Number {
@@ -343,8 +360,11 @@ fn date(
         .zip(fits)
         .filter(|(_, fits)| *fits);
     let (Some((order, _)), None) = (orders.next(), orders.next()) else {
+        if keep {
+            return Ok(None);
+        }
         let why = "its dates could be day first or month first; write them as 2021-01-31";
-        return Ok(Some(Decision::LeftOut(why.to_owned())));
+        return Ok(Some(Decision::misleading(why)));
     };
     let mut values = Values::default();
     for cell in cells.iter() {
@@ -354,7 +374,7 @@ fn date(
     }
     if values.low == values.high && survey.missing == 0 {
         let why = format!("it is `{}` in every row", shown(first));
-        return Ok(Some(Decision::LeftOut(why)));
+        return Ok(Some(Decision::useless(why)));
     }
     let kind = Kind::Date {
         order,
@@ -374,7 +394,7 @@ fn text(cells: Cells<'_>, survey: &Survey, keep: bool) -> Result<Decision, DataE
     let distinct = counts.len();
     if distinct == 1 {
         let value = shown(cells.iter().next().unwrap_or_default());
-        return Ok(Decision::LeftOut(format!("it is `{value}` in every row")));
+        return Ok(Decision::useless(format!("it is `{value}` in every row")));
     }
     if let Some(kind) = yes_or_no(&counts, rows) {
         return Ok(Decision::Used(kind, None));
@@ -384,7 +404,7 @@ fn text(cells: Cells<'_>, survey: &Survey, keep: bool) -> Result<Decision, DataE
     let words = distinct - usize::from(filled < rows);
     let sparse = filled >= MANY && 2 * words > filled || filled >= FEW && words == filled;
     if !keep && (sparse || words > LEVELS) {
-        return Ok(Decision::LeftOut(format!(
+        return Ok(Decision::misleading(format!(
             "{words} distinct texts in {filled} rows"
         )));
     }

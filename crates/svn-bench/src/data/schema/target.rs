@@ -34,11 +34,26 @@ impl TargetColumn {
     }
 }
 
-/// Rows that have a target, and their targets.
+/// How the target is read, and the rows that have one.
 pub(super) struct Chosen {
     pub(super) column: TargetColumn,
     pub(super) rows: Vec<usize>,
-    pub(super) targets: Targets,
+    at: usize,
+}
+
+impl Chosen {
+    /// The targets of the rows.
+    pub(super) fn targets(&self, table: &Table) -> Result<Targets, DataError> {
+        let cells = Cells {
+            table,
+            column: self.at,
+            rows: &self.rows,
+        };
+        match &self.column.notation {
+            Some(notation) => numbers(cells, notation),
+            None => labels(cells),
+        }
+    }
 }
 
 /// Choose the task, and the rows.
@@ -63,19 +78,7 @@ pub(super) fn choose(
         words_are_classes: task == Task::Classification && ask.keep.contains(&ask.target),
     };
     let rows = rows_with_target(cells, &column, ask.missing, findings)?;
-    let cells = Cells {
-        rows: &rows,
-        ..cells
-    };
-    let targets = match &column.notation {
-        Some(notation) => numbers(cells, notation)?,
-        None => labels(cells)?,
-    };
-    Ok(Chosen {
-        column,
-        targets,
-        rows,
-    })
+    Ok(Chosen { column, rows, at })
 }
 
 fn task(
@@ -101,9 +104,15 @@ fn task(
             .collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
+        let often = |value: f64| {
+            let rows = cells
+                .iter()
+                .filter(|cell| notation.read(cell) == Some(value));
+            rows.take(2).count() == 2
+        };
         let whole = values.iter().all(|value| value.fract() == 0.0);
         match values.len() {
-            0..=2 => (
+            2 if values.iter().all(|value| often(*value)) => (
                 Task::Classification,
                 format!("`{name}` has two values; --task regression takes them as numbers"),
             ),
