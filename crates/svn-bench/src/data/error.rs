@@ -297,7 +297,7 @@ pub enum DataError {
         path: PathBuf,
         /// The target column.
         target: String,
-        /// Its mean.
+        /// Its first value.
         value: f64,
         /// Its standard deviation.
         deviation: f64,

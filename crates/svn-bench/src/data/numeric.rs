@@ -38,6 +38,9 @@ pub(super) fn describe(cell: &str) -> String {
         "an empty cell".to_owned()
     } else if notation::is_missing(cell) {
         format!("`{short}` (missing)")
+    } else if cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        // Where the column is written otherwise, as with `%`.
+        format!("the plain number `{short}`")
     } else if in_thousands(cell) && cell.matches(',').count() == 1 && !cell.contains('.') {
         // Whoever follows the advice for the one must not spoil the other.
         format!("`{short}` (a comma: write a point before decimals, and nothing between thousands)")

@@ -205,7 +205,7 @@ fn numbers(cells: Cells<'_>, notation: &Notation) -> Result<Targets, DataError> 
         return Err(DataError::ConstantTarget {
             path: cells.table.path.clone(),
             target: cells.name().to_owned(),
-            value: mean * unit,
+            value: values.first().copied().unwrap_or_default(),
             deviation: deviation * unit,
         });
     }

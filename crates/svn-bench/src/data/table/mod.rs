@@ -9,6 +9,8 @@
 mod dialect;
 mod layout;
 mod lines;
+#[cfg(test)]
+mod properties;
 mod reader;
 mod records;
 mod row;
