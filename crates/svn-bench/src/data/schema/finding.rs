@@ -51,7 +51,8 @@ impl Finding {
     pub(super) fn new(kind: FindingKind, text: impl Into<String>) -> Self {
         let mut text = text.into();
         if text.len() > LONGEST {
-            text.truncate(text.floor_char_boundary(LONGEST));
+            let end = (0..=LONGEST).rev().find(|&end| text.is_char_boundary(end));
+            text.truncate(end.unwrap_or_default());
             text.push('…');
         }
         Self { kind, text }

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 use super::super::shown::shown;
 use super::super::{DataError, Table};
 use super::column::Column;
-use super::survey::{Cells, Decision, Remark, decide};
+use super::decide::{Decision, Remark, decide};
+use super::survey::Cells;
 use super::target::{self, Chosen};
 use super::{Ask, Finding, FindingKind, Learned, Outcome, Schema, Targets, copies, leaks};
 

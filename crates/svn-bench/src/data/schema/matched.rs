@@ -10,7 +10,7 @@ use super::super::shown::{listed, shown};
 use super::super::{DataError, Row};
 use super::column::{Column, Encoded};
 use super::target::TargetColumn;
-use super::{Finding, FindingKind, Missing, Schema};
+use super::{Finding, FindingKind, Missing, Schema, SchemaError};
 
 /// How alike two names are at least (Jaro) for one to be the other misspelt.
 const ALIKE: f64 = 0.8;
@@ -75,7 +75,7 @@ impl Schema {
     /// Find the columns by name in a file.
     ///
     /// # Errors
-    /// [`DataError::MissingColumns`] with the nearest names.
+    /// [`SchemaError::MissingColumns`] with the nearest names.
     pub fn matched(&self, columns: &[String], path: &Path) -> Result<Matched, DataError> {
         let find = |name: &String| columns.iter().position(|column| column == name);
         let mut end = 0;
@@ -101,12 +101,13 @@ impl Schema {
         let ignored: Vec<String> = others.cloned().collect();
         if !missing.is_empty() {
             let near = missing.iter().filter_map(|name| nearest(name, &ignored));
-            return Err(DataError::MissingColumns {
+            return Err(SchemaError::MissingColumns {
                 path: path.to_owned(),
                 near: near.collect(),
                 missing,
                 known: columns.to_vec(),
-            });
+            }
+            .into());
         }
         let known = |name: &String| self.left_out.contains(name);
         Ok(Matched {
@@ -146,7 +147,7 @@ impl Matched {
     /// `out`: as many as [`Schema::width`].
     ///
     /// # Errors
-    /// [`DataError::Cell`] for a cell that is neither a value nor missing; [`DataError::MissingCell`] under [`Missing::Error`].
+    /// [`DataError::Cell`] for a cell that is neither a value nor missing; [`SchemaError::MissingCell`] under [`Missing::Error`].
     pub fn features(&mut self, row: &Row<'_>, out: &mut [f64]) -> Result<Outcome, DataError> {
         for placed in &mut self.columns {
             let cell = row.cell(placed.at);
@@ -163,13 +164,14 @@ impl Matched {
                         return Ok(Outcome::Missing { column });
                     }
                     Missing::Error => {
-                        return Err(DataError::MissingCell {
+                        return Err(SchemaError::MissingCell {
                             path: self.path.clone(),
                             line: row.line,
                             column: placed.at + 1,
                             name: placed.column.name.clone(),
                             found: describe(cell),
-                        });
+                        }
+                        .into());
                     }
                 },
                 Encoded::Unreadable => {

@@ -15,6 +15,8 @@
 mod column;
 mod copies;
 mod date;
+mod decide;
+mod error;
 mod finding;
 mod leaks;
 mod learn;
@@ -29,6 +31,7 @@ use svn_models::Task;
 use column::Column;
 pub use column::UsedColumn;
 pub use date::DateOrder;
+pub use error::SchemaError;
 pub use finding::{Finding, FindingKind};
 pub use matched::{Matched, Outcome, TargetCell};
 use target::TargetColumn;
@@ -170,5 +173,4 @@ impl Schema {
 }
 
 #[cfg(test)]
-#[path = "schema_tests.rs"]
 mod tests;

@@ -8,7 +8,7 @@ use super::super::numeric::describe;
 use super::super::shown::{listed, shown};
 use super::super::{DataError, Table};
 use super::survey::{Cells, Survey, notation_of};
-use super::{Ask, Finding, FindingKind, Missing, Targets};
+use super::{Ask, Finding, FindingKind, Missing, SchemaError, Targets};
 
 /// Whole numbers up to which it is said that they could be classes.
 const FEW_NUMBERS: usize = 20;
@@ -159,14 +159,15 @@ fn rows_with_target(
     let left_out = cells.rows.len() - rows.len();
     if let Some((place, cell)) = first {
         if missing == Missing::Error {
-            return Err(DataError::MissingTarget {
+            return Err(SchemaError::MissingTarget {
                 path: cells.table.path.clone(),
                 line: cells.line(place),
                 column: cells.column + 1,
                 name: cells.name().to_owned(),
                 found: describe(cell),
                 word: column.task == Task::Classification && !cell.is_empty(),
-            });
+            }
+            .into());
         }
         findings.push(Finding::new(
             FindingKind::Rows,
@@ -202,12 +203,13 @@ fn numbers(cells: Cells<'_>, notation: &Notation) -> Result<Targets, DataError> 
     let squares = values.iter().map(|value| (value / unit - mean).powi(2) / n);
     let deviation = squares.sum::<f64>().sqrt();
     if values.len() > 1 && deviation < LAST_DIGITS {
-        return Err(DataError::ConstantTarget {
+        return Err(SchemaError::ConstantTarget {
             path: cells.table.path.clone(),
             target: cells.name().to_owned(),
             value: values.first().copied().unwrap_or_default(),
             deviation: deviation * unit,
-        });
+        }
+        .into());
     }
     Ok(Targets::Numbers(values.into()))
 }
@@ -246,12 +248,13 @@ fn labels(cells: Cells<'_>) -> Result<Targets, DataError> {
     let rare = counts.iter().zip(encoding.classes());
     if let Some(((_, place), class)) = rare.into_iter().find(|((count, _), _)| *count < 2) {
         let (line, class) = (cells.line(*place), class.clone());
-        return Err(DataError::RareClass {
+        return Err(SchemaError::RareClass {
             path,
             target,
             class,
             line,
-        });
+        }
+        .into());
     }
     Ok(Targets::Labels(cells.iter().map(str::to_owned).collect()))
 }
