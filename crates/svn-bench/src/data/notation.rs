@@ -83,6 +83,10 @@ impl Notation {
 pub(super) struct Tally {
     /// Cells that are numbers.
     pub(super) numbers: usize,
+    /// Those that are bare digits.
+    bare: usize,
+    /// Bare digits that are a code and no amount.
+    codes: usize,
     point: usize,
     comma: usize,
     /// Cells with a mark that would be a decimal comma or one between thousands: `1,234`.
@@ -96,6 +100,8 @@ impl Tally {
     pub(super) fn new() -> Self {
         Self {
             numbers: 0,
+            bare: 0,
+            codes: 0,
             point: 0,
             comma: 0,
             either: 0,
@@ -110,6 +116,10 @@ impl Tally {
         if let Some((whole, fraction)) = plain_digits(cell) {
             self.numbers += 1;
             self.point += 1;
+            if fraction.is_none() {
+                self.bare += 1;
+                self.codes += usize::from(is_code(cell));
+            }
             // `1.234` may be a thousand and more.
             let thousands = fraction == Some(3)
                 && (1..=3).contains(&whole)
@@ -160,6 +170,11 @@ impl Tally {
         }
     }
 
+    /// Whether the numbers are codes: bare digits, one of them with leading zeros or too many digits.
+    pub(super) fn is_code(&self) -> bool {
+        self.codes > 0 && self.bare == self.numbers
+    }
+
     /// Whether commas may be decimal marks or stand between thousands.
     pub(super) fn is_ambiguous(&self) -> bool {
         self.either > 0 && self.point == self.comma
@@ -184,16 +199,10 @@ fn plain_digits(cell: &str) -> Option<(usize, Option<usize>)> {
     (whole > 0 && digits.len() < 100).then_some((whole, fraction))
 }
 
-/// Whether a cell of digits is a code and no amount: leading zeros, or more digits than a number holds.
-pub(super) fn is_code(cell: &str) -> bool {
-    let long = || {
-        let digits = cell.trim_start_matches(['-', '+']);
-        digits.len() > 15 && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match cell.as_bytes() {
-        [b'0', rest @ ..] => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
-        _ => long(),
-    }
+/// Whether bare digits are a code and no amount: leading zeros, or more digits than a number holds.
+fn is_code(digits: &str) -> bool {
+    let digits = digits.strip_prefix('-').unwrap_or(digits);
+    digits.len() > 15 || (digits.len() > 1 && digits.starts_with('0'))
 }
 
 /// A cell without sign, brackets, currency and `%`.

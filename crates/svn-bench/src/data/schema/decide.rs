@@ -1,6 +1,6 @@
 //! What a column is: number, date, yes or no, category, or nothing that may be used.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 
 use super::super::DataError;
 use super::super::notation::is_missing;
@@ -9,30 +9,10 @@ use super::super::shown::shown;
 use super::column::{Kind, in_words};
 use super::date::{self, DateOrder};
 use super::survey::{Cells, Survey, notation_of};
-use super::{Missing, SchemaError};
+use super::{Missing, SchemaError, words};
 
 /// Rows below which nothing is taken for a row number or an id.
-const FEW: usize = 10;
-/// Rows from which on levels must be on two rows each, on average.
-const MANY: usize = 20;
-/// Levels of a category, and of one that is kept by name.
-const LEVELS: usize = 100;
-const KEPT_LEVELS: usize = 1000;
-const PAIRS: [[&str; 2]; 12] = [
-    ["no", "yes"],
-    ["false", "true"],
-    ["n", "y"],
-    ["f", "t"],
-    ["nein", "ja"],
-    ["non", "oui"],
-    ["no", "si"],
-    ["no", "sí"],
-    ["nee", "ja"],
-    ["off", "on"],
-    ["absent", "present"],
-    ["negative", "positive"],
-];
-
+pub(super) const FEW: usize = 10;
 /// What a column is.
 pub(super) enum Decision {
     Used(Kind, Option<Remark>),
@@ -45,13 +25,13 @@ pub(super) enum Decision {
 
 impl Decision {
     /// A column without any information.
-    fn useless(why: impl Into<String>) -> Self {
+    pub(super) fn useless(why: impl Into<String>) -> Self {
         let why = why.into();
         Self::LeftOut { why, keep: false }
     }
 
     /// A column that would mislead, unless it is kept by name.
-    fn misleading(why: impl Into<String>) -> Self {
+    pub(super) fn misleading(why: impl Into<String>) -> Self {
         let why = why.into();
         Self::LeftOut { why, keep: true }
     }
@@ -66,7 +46,7 @@ pub(super) enum Remark {
 /// Decide.
 ///
 /// # Errors
-/// [`DataError::Cell`] for a cell that is not as the others; [`SchemaError::OddCell`]; [`SchemaError::Levels`].
+/// [`DataError::Cell`] for a cell that is not as the others; [`SchemaError::OddCell`]; those of [`words::decide`].
 pub(super) fn decide(
     cells: Cells<'_>,
     keep: bool,
@@ -97,7 +77,7 @@ pub(super) fn decide(
     {
         return Ok(decision);
     }
-    text(cells, &survey, keep)
+    words::decide(cells, &survey, keep)
 }
 
 fn number(
@@ -274,78 +254,4 @@ fn date(
     };
     let remark = format!("dates, {}, as days since 1970-01-01", order.words());
     Ok(Some(Decision::Used(kind, Some(Remark::Notation(remark)))))
-}
-
-fn text(cells: Cells<'_>, survey: &Survey, keep: bool) -> Result<Decision, DataError> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for cell in cells.iter() {
-        *counts.entry(cell).or_default() += 1;
-    }
-    let rows = cells.rows.len();
-    let distinct = counts.len();
-    if distinct == 1 {
-        let value = shown(cells.iter().next().unwrap_or_default());
-        return Ok(Decision::useless(format!("it is `{value}` in every row")));
-    }
-    if let Some(kind) = yes_or_no(&counts, rows) {
-        return Ok(Decision::Used(kind, None));
-    }
-    // Of empty cells there may be many; what is there counts.
-    let filled = rows - counts.get("").copied().unwrap_or_default();
-    let words = distinct - usize::from(filled < rows);
-    let sparse = filled >= MANY && 2 * words > filled || filled >= FEW && words == filled;
-    if !keep && (sparse || words > LEVELS) {
-        return Ok(Decision::misleading(format!(
-            "{words} distinct texts in {filled} rows"
-        )));
-    }
-    if words > KEPT_LEVELS {
-        return Err(SchemaError::Levels {
-            path: cells.table.path.clone(),
-            name: cells.name().to_owned(),
-            levels: words,
-            limit: KEPT_LEVELS,
-        }
-        .into());
-    }
-    let mut gaps: Vec<(&str, usize)> = counts.iter().map(|(&word, &count)| (word, count)).collect();
-    gaps.retain(|(word, _)| is_missing(word));
-    gaps.sort_unstable();
-    let gaps: Vec<String> = gaps
-        .iter()
-        .map(|(word, count)| match word.is_empty() {
-            true => format!("empty {count}"),
-            false => format!("{} {count}", shown(word)),
-        })
-        .collect();
-    let remark = match survey.is_code() {
-        _ if !gaps.is_empty() => Some(Remark::Levels(gaps.join(", "))),
-        true => Some(Remark::Notation(
-            "codes of digits, each a category".to_owned(),
-        )),
-        false => None,
-    };
-    let levels: BTreeSet<&str> = counts.into_keys().collect();
-    let levels = levels.into_iter().map(str::to_owned).collect();
-    Ok(Decision::Used(Kind::Category { levels }, remark))
-}
-
-fn yes_or_no(counts: &HashMap<&str, usize>, rows: usize) -> Option<Kind> {
-    if counts.len() > 8 {
-        return None;
-    }
-    let lower: BTreeSet<String> = counts.keys().map(|word| word.to_lowercase()).collect();
-    let pair = PAIRS
-        .iter()
-        .find(|pair| lower.len() == 2 && pair.iter().all(|word| lower.contains(*word)));
-    let [no, yes] = *pair?;
-    let ones = counts
-        .iter()
-        .filter(|(word, _)| word.eq_ignore_ascii_case(yes));
-    let ones: usize = ones.map(|(_, count)| count).sum();
-    Some(Kind::YesNo {
-        no: no.to_owned(),
-        yes: yes.to_owned(),
-        mean: ones as f64 / rows as f64,
-    })
 }

@@ -23,6 +23,7 @@ mod learn;
 mod matched;
 mod survey;
 mod target;
+mod words;
 
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::super::notation::{Notation, Tally, is_code, is_missing};
+use super::super::notation::{Notation, Tally, is_missing};
 use super::super::{DataError, Delimiter, Table};
 
 /// Distinct numbers above which a few texts among them are no levels.
@@ -58,9 +58,6 @@ impl<'a> Cells<'a> {
 /// Cells by what they look like one by one.
 pub(super) struct Survey {
     pub(super) tally: Tally,
-    /// Numbers that are bare digits, and those of them that are codes.
-    bare: usize,
-    codes: usize,
     /// Empty cells or words for them.
     pub(super) missing: usize,
     pub(super) texts: usize,
@@ -71,17 +68,15 @@ impl Survey {
     pub(super) fn of(cells: Cells<'_>) -> Self {
         let mut survey = Self {
             tally: Tally::new(),
-            bare: 0,
-            codes: 0,
             missing: 0,
             texts: 0,
             first_text: 0,
         };
         for (place, cell) in cells.iter().enumerate() {
             if survey.tally.add(cell) {
-                survey.bare += usize::from(cell.bytes().all(|byte| byte.is_ascii_digit()));
-                survey.codes += usize::from(is_code(cell));
-            } else if is_missing(cell) {
+                continue;
+            }
+            if is_missing(cell) {
                 survey.missing += 1;
             } else {
                 if survey.texts == 0 {
@@ -100,7 +95,7 @@ impl Survey {
 
     /// Whether bare digits are codes: one has leading zeros or too many digits.
     pub(super) fn is_code(&self) -> bool {
-        self.codes > 0 && self.bare == self.tally.numbers
+        self.tally.is_code()
     }
 
     /// Whether the texts are slips among numbers rather than levels.

@@ -79,7 +79,8 @@ impl Head {
         let [second, third, ..] = below else {
             return Ok(());
         };
-        let header_below = is_words(second) && !is_words(third);
+        let names = is_words(second) && !second.iter().any(|cell| notation::is_missing(cell));
+        let header_below = names && !is_words(third);
         if alone && (header_below || self.gap) || self.gap && header_below {
             return Err(DataError::Title {
                 path: path.to_owned(),
@@ -132,7 +133,8 @@ fn columns(
     Ok(columns)
 }
 
-/// Words above two columns of numbers or more, or one word again and again that is in no row below.
+/// Words above two columns of numbers or more; or nothing above numbers, and one word in the other columns that is in no row
+/// below.
 fn is_units(second: &[String], data: &[Vec<String>]) -> bool {
     if !is_words(second) || data.is_empty() {
         return false;
@@ -150,7 +152,8 @@ fn is_units(second: &[String], data: &[Vec<String>]) -> bool {
     }
     let mut words = second.iter().filter(|cell| !cell.is_empty());
     let word = words.next();
-    let repeated = words.clone().count() + 1 >= EQUAL_WORDS
+    let repeated = bare > 0
+        && words.clone().count() + 1 >= EQUAL_WORDS
         && words.all(|other| Some(other) == word)
         && !data.iter().flatten().any(|cell| Some(cell) == word);
     above_numbers >= 2 && bare == 0 || repeated

@@ -55,9 +55,8 @@ impl<'a> Row<'a> {
 
 /// Most cells have nothing to trim.
 fn trimmed(cell: &str) -> &str {
-    let plain = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_graphic());
-    match plain(cell.as_bytes().first()) && plain(cell.as_bytes().last()) {
-        true => cell,
-        false => cell.trim(),
+    match cell.as_bytes() {
+        [] | [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => cell,
+        _ => cell.trim(),
     }
 }

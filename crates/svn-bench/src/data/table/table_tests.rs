@@ -156,12 +156,15 @@ fn units_and_second_headers() {
     for data in [
         "a,b,c\nx,u,v\ny,u,w\n",
         "a,b,c\nYes,Yes,Yes\nNo,Yes,No\n",
+        "a,b,c\nYes,Yes,Yes\nNo,No,No\n",
+        "a,b,c\n\nNA,?,red\n1,2,blue\n",
         "a,b\nred,NA\nblue,3\n",
         "a\nB7\n1\n2\n",
         "a,b\nNA,NA\n1,2\n",
     ] {
         let table = read(data).unwrap();
-        assert_eq!(table.len(), data.lines().count() - 1, "{data}");
+        let lines = data.lines().filter(|line| !line.is_empty()).count();
+        assert_eq!(table.len(), lines - 1, "{data}");
     }
 }
 

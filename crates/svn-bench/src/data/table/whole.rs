@@ -103,7 +103,14 @@ impl Table {
 
     /// A cell; empty outside the table.
     pub fn cell(&self, row: usize, column: usize) -> &str {
-        self.row(row).cell(column)
+        let width = self.columns.len();
+        let at = row * width + column;
+        if column >= width || at >= self.ends.len() {
+            return "";
+        }
+        // Cells were trimmed when they were kept.
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        self.text.get(start..self.ends[at]).unwrap_or_default()
     }
 
     /// The rows in order.
