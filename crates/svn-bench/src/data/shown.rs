@@ -1,22 +1,35 @@
 //! Text of strangers in messages: control characters as escapes, long text cut.
 
-/// Characters of a cell or a name that a message shows.
+/// Characters and bytes of a cell or a name that a message shows.
 const CELL: usize = 40;
+const BYTES: usize = 60;
 /// Bytes of a list of names that a message shows.
 const LIST: usize = 100;
+/// Bytes of a name that is repeated in advice.
+const ARGUMENT: usize = 20;
 
 /// A cell or a name: one short piece of a line that moves no cursor.
 pub(super) fn shown(text: &str) -> String {
-    let mut short: String = text
-        .chars()
-        .take(CELL)
-        .flat_map(escaped)
-        .take(2 * CELL)
-        .collect();
-    if text.chars().nth(CELL).is_some() {
-        short.push('…');
+    let mut short = String::new();
+    for (place, c) in text.chars().enumerate() {
+        let before = short.len();
+        short.extend(escaped(c));
+        if place == CELL || short.len() > BYTES {
+            short.truncate(before);
+            short.push('…');
+            break;
+        }
     }
     short
+}
+
+/// A name as an argument of an option, if it is short and plain.
+pub(super) fn argument(name: &str) -> &str {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:/%".contains(c);
+    match name.len() <= ARGUMENT && name.chars().all(plain) {
+        true => name,
+        false => "NAME",
+    }
 }
 
 /// Names, comma separated, as many as fit, and how many more there are.
@@ -59,6 +72,19 @@ mod tests {
         assert_eq!(shown("\u{9b}\u{202e}x"), "\\u{9b}\\u{202e}x");
         assert_eq!(shown(&"x".repeat(41)), format!("{}…", "x".repeat(40)));
         assert!(shown(&"\u{202e}".repeat(1000)).len() < 90);
+    }
+
+    #[test]
+    fn a_name_is_an_argument_if_it_can_be_typed() {
+        for (name, expected) in [
+            ("zip", "zip"),
+            ("a b", "NAME"),
+            ("\u{1b}", "NAME"),
+            ("größe", "größe"),
+        ] {
+            assert_eq!(argument(name), expected);
+        }
+        assert_eq!(argument(&"x".repeat(21)), "NAME");
     }
 
     #[test]

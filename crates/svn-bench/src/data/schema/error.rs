@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use super::super::shown::{listed, shown};
+use super::super::shown::{argument, listed, shown};
 
 /// Why a table cannot be learnt from, or a later one does not fit.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// A text among numbers.
-    #[error("{}, line {line}, column {column} (`{name}`): expected a number as in most rows, found {found}; mend it, or --keep {name} takes categories, --drop {name} no column", path.display(), name = shown(name))]
+    #[error("{}, line {line}, column {column} (`{}`): expected a number as in most rows, found {found}; mend it, or --keep {argument} takes categories, --drop {argument} no column", path.display(), shown(name), argument = argument(name))]
     OddCell {
         /// The file.
         path: PathBuf,
@@ -104,7 +104,7 @@ pub enum SchemaError {
 
 fn class_advice(word: bool, name: &str) -> String {
     match word {
-        true => format!(", --keep {name} makes it a class"),
+        true => format!(", --keep {} makes it a class", argument(name)),
         false => String::new(),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ndarray::{Array2, ArrayView1};
 
 use super::super::audit::{LEAK_CORRELATION, correlation};
-use super::super::shown::shown;
+use super::super::shown::{argument, shown};
 use super::column::{Column, Kind};
 use super::{Finding, FindingKind, Targets};
 
@@ -39,7 +39,7 @@ pub(super) fn find(columns: &[Column], x: &Array2<f64>, targets: &Targets) -> Ve
             let name = shown(&column.name);
             findings.push(Finding::new(
                 FindingKind::Leak,
-                format!("column `{name}` {text}; is it known when predictions are made? --drop {name} leaves it out"),
+                format!("column `{name}` {text}; is it known when predictions are made? --drop {} leaves it out", argument(&column.name)),
             ));
         }
         start += width;

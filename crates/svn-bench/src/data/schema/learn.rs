@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::super::shown::shown;
+use super::super::shown::{argument, shown};
 use super::super::{DataError, Table};
 use super::column::Column;
 use super::decide::{Decision, Remark, decide};
@@ -175,7 +175,7 @@ fn columns(
             }
             Some(Decision::LeftOut { why, keep }) => {
                 let advice = match keep {
-                    true => format!("; --keep {short} uses it"),
+                    true => format!("; --keep {} uses it", argument(name)),
                     false => String::new(),
                 };
                 let text = format!("column `{short}` is left out: {why}{advice}");

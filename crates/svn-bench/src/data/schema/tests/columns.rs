@@ -308,9 +308,7 @@ fn names_of_strangers_are_shown_escaped() {
     let learned = learn(&text, &ask("y"));
     assert_eq!(
         told(&learned, Kind::LeftOut),
-        [
-            "column `\\u{1b}[1Ab` is left out: 30 distinct texts in 30 rows; --keep \\u{1b}[1Ab uses it"
-        ]
+        ["column `\\u{1b}[1Ab` is left out: 30 distinct texts in 30 rows; --keep NAME uses it"]
     );
     let colours = rows("c,y", 30, |i| {
         vec![s(["\u{1b}[8mred", "red"][i % 2]), s(noise(i))]
@@ -319,4 +317,37 @@ fn names_of_strangers_are_shown_escaped() {
         kinds(&learn(&colours, &ask("y"))),
         ["c: category of 2 levels"]
     );
+}
+
+#[test]
+fn messages_are_short_whatever_the_names() {
+    for name in [
+        "é".repeat(200),
+        "\u{1b}[2J".repeat(40),
+        "\u{1f600}".repeat(99),
+    ] {
+        let odd = rows(&format!("{name},y"), 30, |i| {
+            vec![
+                if i == 7 { name.clone() } else { s(noise(i)) },
+                s(noise(i + 3)),
+            ]
+        });
+        assert!(fault(&odd, &ask("y")).contains("line 9"));
+        let gap = format!("{name},y\n1,2\n,3\n4,5\n");
+        assert!(fault(&gap, &ask("y")).contains("line 3"));
+        let target = format!("x,{name}\n1,a\n2,NA\n3,a\n");
+        assert!(fault(&target, &ask(&name)).contains("line 3"));
+        let class = format!("x,{name}\n1,{name}\n2,{name}\n");
+        fault(&class, &ask(&name));
+        fault(&gap, &ask("absent"));
+        fault(&gap, &ask(&(name.clone() + "x")));
+        let texts = rows(&format!("{name},x,y"), 30, |i| {
+            vec![format!("{name}{i}"), s(noise(i)), s(noise(i + 3))]
+        });
+        assert_eq!(told(&learn(&texts, &ask("y")), Kind::LeftOut).len(), 1);
+        let later = encode(&learn(&texts, &ask("y")).schema, "z\n1\n")
+            .unwrap_err()
+            .to_string();
+        assert!(later.len() < 300, "{later}");
+    }
 }
