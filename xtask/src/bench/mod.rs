@@ -101,6 +101,12 @@ pub(crate) fn plain(
     start(place, &Build::Plain, offline, command, args)
 }
 
+/// `cargo xtask svn ARGS`: any command that needs no libtorch; help is that of the command itself.
+pub(crate) fn svn(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    let (command, args) = args.split_first().context("no command")?;
+    start(place, &Build::Plain, offline, command, args)
+}
+
 /// Build `svn` where needed, and run a command of it.
 fn start(
     place: &Place,

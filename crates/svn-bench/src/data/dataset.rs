@@ -299,7 +299,7 @@ fn with_leaks_reported(mut dataset: Dataset, options: &LoadOptions) -> Result<Da
     Ok(dataset)
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

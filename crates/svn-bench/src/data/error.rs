@@ -293,6 +293,16 @@ fn gzip_fault(offset: u64, source: &std::io::Error) -> String {
     }
 }
 
+impl DataError {
+    /// Whether another file or other options would help.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+            _ => true,
+        }
+    }
+}
+
 /// `, did you mean ...?` if one of the names, which are separated by commas, is nearly this one.
 pub(crate) fn near(name: &str, known: &str) -> String {
     let scored = known

@@ -15,12 +15,13 @@ mod locate;
 mod manifest;
 mod notation;
 mod numeric;
-pub mod schema;
+mod schema;
 mod shown;
 mod table;
 
 pub use audit::{LEAK_CORRELATION, correlation};
 pub use bytes::{open, read};
+pub(crate) use dataset::hex;
 pub use dataset::{Dataset, LoadOptions, LoadReport, load};
 pub use error::DataError;
 pub(crate) use error::near;
@@ -29,5 +30,9 @@ pub use locate::{SearchPath, load_named};
 pub use manifest::{Entry, Manifest, TargetStats};
 pub use notation::{Mark, Notation};
 pub use numeric::CellPolicy;
+pub use schema::{
+    Ask, DateOrder, Finding, FindingKind, Learned, Matched, Missing, Outcome, Schema, SchemaError,
+    TargetCell, Targets, UsedColumn,
+};
 pub use svn_models::{LabelEncoding, Task};
 pub use table::{Delimiter, HeaderMode, Reading, Row, Table, TableReader};

@@ -35,16 +35,19 @@ struct Placed {
     unseen: Count,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Count {
     cells: u64,
     first_line: u64,
+    /// The first cell.
+    first: String,
 }
 
 impl Count {
-    fn add(&mut self, line: u64) {
+    fn add(&mut self, line: u64, cell: &str) {
         if self.cells == 0 {
             self.first_line = line;
+            self.first = describe(cell);
         }
         self.cells += 1;
     }
@@ -156,9 +159,9 @@ impl Matched {
             };
             match placed.column.encode(cell, out) {
                 Encoded::Known => {}
-                Encoded::Unseen => placed.unseen.add(row.line),
+                Encoded::Unseen => placed.unseen.add(row.line, cell),
                 Encoded::Missing => match self.missing {
-                    Missing::Impute => placed.imputed.add(row.line),
+                    Missing::Impute => placed.imputed.add(row.line, cell),
                     Missing::Drop => {
                         let column = placed.at + 1;
                         return Ok(Outcome::Missing { column });
@@ -215,17 +218,23 @@ impl Matched {
         }
         for placed in &self.columns {
             let name = shown(&placed.column.name);
-            let Count { cells, first_line } = placed.unseen;
-            if cells > 0 {
+            let Count {
+                cells,
+                first_line,
+                first,
+            } = &placed.unseen;
+            if *cells > 0 {
                 findings.push(Finding::new(
                     FindingKind::Unseen,
                     format!(
-                        "column `{name}`: {cells} cell(s) of categories never seen before, the first in line {first_line}"
+                        "column `{name}`: {cells} cell(s) of categories never seen before, the first in line {first_line}: {first}"
                     ),
                 ));
             }
-            let Count { cells, first_line } = placed.imputed;
-            if cells > 0 {
+            let Count {
+                cells, first_line, ..
+            } = &placed.imputed;
+            if *cells > 0 {
                 findings.push(Finding::new(
                     FindingKind::Missing,
                     format!(

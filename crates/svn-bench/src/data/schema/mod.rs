@@ -25,6 +25,8 @@ mod survey;
 mod target;
 mod words;
 
+use std::str::FromStr;
+
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
 use svn_models::Task;
@@ -50,8 +52,22 @@ pub enum Missing {
     Impute,
 }
 
+impl FromStr for Missing {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "error" => Ok(Self::Error),
+            "drop" => Ok(Self::Drop),
+            "impute" => Ok(Self::Impute),
+            _ => Err("expected error, drop or impute".to_owned()),
+        }
+    }
+}
+
 /// What is to be learnt from a table.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Ask {
     /// Column that is predicted.
     pub target: String,

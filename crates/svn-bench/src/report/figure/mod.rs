@@ -6,6 +6,7 @@ mod curves;
 mod family;
 mod lines;
 mod nll;
+mod reliability;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,6 +15,7 @@ use svn_models::recipe::Method;
 use super::{Page, RecordOf, ReportError, Row};
 pub use family::{Family, by_design, families};
 pub use lines::{Axis, Line, Panel, Sheet, draw_lines};
+pub use reliability::reliability;
 
 /// A figure and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -263,8 +263,8 @@ fn codes_and_words_are_categories() {
     assert_eq!(
         told,
         [
-            "column `zip`: 1 cell(s) of categories never seen before, the first in line 2",
-            "column `route`: 1 cell(s) of categories never seen before, the first in line 3",
+            "column `zip`: 1 cell(s) of categories never seen before, the first in line 2: the plain number `2139`",
+            "column `route`: 1 cell(s) of categories never seen before, the first in line 3: an empty cell",
         ]
     );
     // A large code takes no room.

@@ -80,7 +80,7 @@ fn no_row_of_a_later_file_is_lost() {
         [
             "column `a`: 1 missing cell(s) become the mean of the training rows, the first in line 5",
             "column `b`: 2 missing cell(s) become the mean of the training rows, the first in line 3",
-            "column `c`: 2 cell(s) of categories never seen before, the first in line 4",
+            "column `c`: 2 cell(s) of categories never seen before, the first in line 4: an empty cell",
         ]
     );
 }
