@@ -64,6 +64,9 @@ pub(crate) enum Command {
     /// Make a report again from its records: `svn report --from DIR`
     #[command(arg_required_else_help = true)]
     Report(PassedOn),
+    /// Build the command `svn` where needed and run it: `cargo xtask svn fit data.csv --target price --out model`
+    #[command(arg_required_else_help = true)]
+    Svn(PassedOn),
     /// Measure time, allocations and operation counts of one step of each method
     ///
     /// Everything after `perf` goes to the suite; once that is built, `cargo xtask perf -- --help` lists its options.

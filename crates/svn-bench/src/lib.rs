@@ -15,4 +15,11 @@ pub mod perf;
 pub mod report;
 pub mod split;
 pub mod study;
+pub mod tabular;
 pub mod terminal;
+
+/// The programs of the guide, which `cargo test --doc` runs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/src/own-network.md")]
+#[doc = include_str!("../../../docs/guide/src/own-density.md")]
+struct Guide;

@@ -1,6 +1,7 @@
 //! Class labels of any kind to `0..C`, with the way back kept.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -8,21 +9,43 @@ use crate::ModelError;
 
 /// The classes in order of their index: numbers ascending, else text ascending.
 ///
-/// `1..K`, `−1/1`, labels with gaps and strings all end as `0..C`; numbers are compared by value, so `1` and `1.0`
-/// are one class.
+/// `1..K`, `−1/1`, labels with gaps and strings all end as `0..C`. Where every label is a plain number they are compared
+/// by value, so `1` and `1.0` are one class. One label that is none, such as `007`, `1E2`, a text or a number of more than
+/// 15 digits, makes all of them codes, each a class as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
 pub struct LabelEncoding {
     classes: Vec<String>,
+    by_value: bool,
+}
+
+impl From<Vec<String>> for LabelEncoding {
+    /// Classes in the order of their index, as they were saved.
+    fn from(classes: Vec<String>) -> Self {
+        let by_value = classes.iter().all(|class| is_plain(class));
+        Self { classes, by_value }
+    }
+}
+
+impl From<LabelEncoding> for Vec<String> {
+    fn from(labels: LabelEncoding) -> Self {
+        labels.classes
+    }
 }
 
 impl LabelEncoding {
     /// Collect the classes of a column.
     pub fn fit<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
-        let mut classes: Vec<String> = labels.map(canonical).collect();
+        let written: BTreeSet<&str> = labels.collect();
+        let by_value = written.iter().all(|label| is_plain(label));
+        let class = |label: &&str| match by_value {
+            true => canonical(label),
+            false => (*label).to_owned(),
+        };
+        let mut classes: Vec<String> = written.iter().map(class).collect();
         classes.sort_by(|a, b| compare(a, b));
         classes.dedup();
-        Self { classes }
+        Self { classes, by_value }
     }
 
     /// Number of classes `C`.
@@ -42,11 +65,14 @@ impl LabelEncoding {
 
     /// Index of a label, or none for one that was not seen.
     pub fn index(&self, label: &str) -> Option<usize> {
-        let label = canonical(label);
-        let found = self
-            .classes
-            .binary_search_by(|class| compare(class, &label));
-        found.ok()
+        let find = |label: &str| {
+            let classes = &self.classes;
+            classes.binary_search_by(|class| compare(class, label)).ok()
+        };
+        match self.by_value && is_plain(label) {
+            true => find(&canonical(label)),
+            false => find(label),
+        }
     }
 
     /// Index of a label that should be known.
@@ -55,13 +81,24 @@ impl LabelEncoding {
     /// [`ModelError::UnknownLabel`] lists the labels that were seen.
     pub fn encode(&self, label: &str) -> Result<usize, ModelError> {
         self.index(label).ok_or_else(|| ModelError::UnknownLabel {
-            label: canonical(label),
+            label: label.to_owned(),
             known: self.classes.join(", "),
         })
     }
 }
 
-/// Numbers in their shortest form (`1.0` → `1`, `-0` → `0`), other text as it is.
+/// Digits with a sign and a decimal point at most: no leading zeros, no exponent, and no more digits than a number holds.
+fn is_plain(label: &str) -> bool {
+    let unsigned = label.strip_prefix(['-', '+']).unwrap_or(label);
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole)
+        && digits(fraction)
+        && (whole == "0" || !whole.starts_with('0'))
+        && whole.len() + fraction.len() <= 16
+}
+
+/// Plain numbers in their shortest form: `1.0` → `1`, `-0` → `0`.
 fn canonical(label: &str) -> String {
     match label.parse::<f64>() {
         Ok(value) if value.is_finite() => (value + 0.0).to_string(),
@@ -69,14 +106,15 @@ fn canonical(label: &str) -> String {
     }
 }
 
-/// Numbers before text, numbers by value.
+/// Numbers before text, numbers by value; what has one value by its text.
 fn compare(a: &str, b: &str) -> Ordering {
-    match (a.parse::<f64>(), b.parse::<f64>()) {
+    let by_value = match (a.parse::<f64>(), b.parse::<f64>()) {
         (Ok(a), Ok(b)) => a.total_cmp(&b),
         (Ok(_), Err(_)) => Ordering::Less,
         (Err(_), Ok(_)) => Ordering::Greater,
-        (Err(_), Err(_)) => a.cmp(b),
-    }
+        (Err(_), Err(_)) => Ordering::Equal,
+    };
+    by_value.then_with(|| a.cmp(b))
 }
 
 #[cfg(test)]
@@ -101,6 +139,33 @@ mod tests {
                 assert_eq!(encoding.classes()[index], canonical(label));
             }
         }
+    }
+
+    #[test]
+    fn codes_are_classes_as_they_are_written() {
+        for (labels, classes) in [
+            (vec!["07", "007", "7", "07"], vec!["007", "07", "7"]),
+            (vec!["2D4", "1E2", "100"], vec!["100", "1E2", "2D4"]),
+            (
+                vec!["12345678901234567891", "12345678901234567890"],
+                vec!["12345678901234567890", "12345678901234567891"],
+            ),
+            (vec!["x", "1.0", "1"], vec!["1", "1.0", "x"]),
+            (vec!["inf", "iv", "NaN"], vec!["inf", "NaN", "iv"]),
+        ] {
+            let encoding = LabelEncoding::fit(labels.iter().copied());
+            assert_eq!(encoding.classes(), classes);
+            for label in &labels {
+                let index = encoding.encode(label).unwrap();
+                assert_eq!(encoding.classes()[index], *label);
+            }
+            let saved = serde_json::to_string(&encoding).unwrap();
+            let loaded: LabelEncoding = serde_json::from_str(&saved).unwrap();
+            assert_eq!(loaded, encoding);
+        }
+        let plain = LabelEncoding::fit(["1", "100"].into_iter());
+        assert_eq!(plain.index("100.0"), Some(1));
+        assert_eq!((plain.index("1E2"), plain.index("0100")), (None, None));
     }
 
     #[test]

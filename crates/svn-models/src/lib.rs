@@ -7,6 +7,7 @@
 //!
 //! - [`network`]: multilayer perceptrons, LeNet, and their starting weights
 //! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise, Bernoulli, softmax
+//! - [`linear`]: ridge and logistic regression, which a network has to beat
 //! - [`posterior`]: minibatches, full, diagonal or Kronecker-factored curvature of the last batches, score and curvature of the same energy
 //! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows
 //! - [`recipe`]: the list of training settings, their defaults for each method and problem, and the settings of a fit from them
@@ -21,6 +22,7 @@ mod error;
 pub mod fit;
 mod labels;
 pub mod likelihood;
+pub mod linear;
 pub mod members;
 mod model;
 pub mod network;

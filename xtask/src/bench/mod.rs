@@ -96,6 +96,12 @@ pub(crate) fn plain(
     start(place, &Build::Plain, offline, command, args)
 }
 
+/// `cargo xtask svn ARGS`: any command that needs no libtorch; help is that of the command itself.
+pub(crate) fn svn(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    let (command, args) = args.split_first().context("no command")?;
+    start(place, &Build::Plain, offline, command, args)
+}
+
 /// Whether tables of hundreds of millions of rows may have to be read, for which the dev profile is no match.
 fn is_large(command: &str, args: &[String]) -> bool {
     let of_data = |arg: &String| arg == "--data" || arg.starts_with("--data=");

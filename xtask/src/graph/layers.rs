@@ -11,7 +11,7 @@ pub(super) const LAYERS: &[&[&str]] = &[
     &["metrics"],
     &["engine"],
     &["report"],
-    &["study"],
+    &["study", "tabular"],
     &["perf", "doctor"],
     &["cli"],
 ];

@@ -9,7 +9,7 @@ use svn_models::Device;
 use svn_models::recipe::Method;
 
 use super::progress::Progress;
-use super::training::Training;
+use super::training::{Hides, Training};
 use super::tune::{self, Tuning};
 use super::value::{count, whole};
 use super::{Outcome, TrainerFactory};
@@ -19,13 +19,11 @@ use crate::report::{self, Detail, Page};
 use crate::terminal::{DONE, FAILED, print, render};
 
 /// What a study adds to the command line.
-pub(super) trait StudyArgs: Args + Debug {
+pub(super) trait StudyArgs: Hides + Args + Debug {
     /// The study.
     type Study: Study;
     /// Its part of the report.
     type Page: Page<Design = <Self::Study as Study>::Design, Extra = <Self::Study as Study>::Extra>;
-    /// Settings without an option.
-    const HIDDEN: &'static [&'static str];
     /// What is run where no method is named.
     const METHODS: &'static [Method] = &[
         Method::Ensemble,

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
+use super::training::Hides;
 use super::value::{count, count_from_2};
 use crate::data::mimic::synthetic::Synthetic;
 use crate::data::mimic::{ExtractOptions, Progress, Tables, cached};
@@ -76,10 +77,13 @@ impl Stays {
     }
 }
 
+impl Hides for Stays {
+    const HIDDEN: &'static [&'static str] = &["binary", "temperature"];
+}
+
 impl StudyArgs for Stays {
     type Study = Mimic;
     type Page = MimicPage;
-    const HIDDEN: &'static [&'static str] = &["binary", "temperature"];
     const METHODS: &'static [Method] = &[
         Method::Ensemble,
         Method::Wgd,

@@ -2,9 +2,13 @@
 
 mod bench;
 mod doctor;
+mod epochs;
+mod fit;
 mod mimic;
+mod predict;
 mod progress;
 mod report;
+mod shell;
 mod toy;
 mod training;
 mod tune;
@@ -16,11 +20,12 @@ pub use crate::terminal::{BAD_INPUT, DONE, FAILED};
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use svn_models::Device;
 
 use crate::engine::{EngineError, RunError, Trainer};
 use crate::report::ReportError;
+use crate::tabular::TabularError;
 use crate::terminal::{print, usage};
 
 /// Stein variational Newton neural network ensembles.
@@ -33,6 +38,16 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Fit a table of your own and keep the model in a folder
+    Fit(Box<fit::Fit>),
+    /// Predict the rows of a table by a model
+    Predict(predict::Predict),
+    /// Measure a model on a table that it has not seen
+    Evaluate(predict::Evaluate),
+    /// Show what a model is: columns, scores, settings
+    Inspect(predict::Inspect),
+    /// A page of a model, or the report of a benchmark again from its records
+    Report(report::Report),
     /// Benchmark particle methods on UCI data sets
     BenchUci(Box<bench::Bench<uci::Tables>>),
     /// Benchmark particle methods on images, with LeNet
@@ -41,10 +56,12 @@ enum Command {
     BenchMimic(Box<bench::Bench<mimic::Stays>>),
     /// Compare methods with the posterior on a curve with a gap
     BenchToy(Box<bench::Bench<toy::NoData>>),
-    /// Make a report again from its records
-    Report(report::Report),
     /// Show the native libraries in use and check that they compute right
     Doctor,
+    /// Print completions for a shell
+    Completions(shell::Completions),
+    /// Print the manual page
+    Man,
 }
 
 /// Makes the trainer for a device.
@@ -57,9 +74,17 @@ enum Failure {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Report(#[from] ReportError),
+    #[error(transparent)]
+    Tabular(Box<TabularError>),
     /// Standard output takes no more.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
+}
+
+impl From<TabularError> for Failure {
+    fn from(error: TabularError) -> Self {
+        Self::Tabular(Box::new(error))
+    }
 }
 
 type Outcome = Result<u8, Failure>;
@@ -85,6 +110,12 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
             ],
         ),
         Command::Doctor => doctor::run(),
+        Command::Fit(command) => fit::run(command),
+        Command::Predict(command) => predict::predict(command),
+        Command::Evaluate(command) => predict::evaluate(command),
+        Command::Inspect(command) => predict::inspect(command),
+        Command::Completions(command) => shell::completions(command, Arguments::command()),
+        Command::Man => shell::man(Arguments::command()),
     };
     match result {
         Ok(code) => code,
@@ -92,6 +123,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
             print::error(format_args!("error: {failure}"));
             match failure {
                 Failure::Engine(error) if error.is_input() => BAD_INPUT,
+                Failure::Tabular(error) if error.is_input() => BAD_INPUT,
                 _ => FAILED,
             }
         }
@@ -101,7 +133,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn arguments_are_consistent() {

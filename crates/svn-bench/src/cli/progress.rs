@@ -104,17 +104,17 @@ impl Progress {
 }
 
 /// A thread that panicked while it held the lock left nothing half done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A template is checked by a test; a bad one would fall back to the default.
-fn style(template: &str) -> ProgressStyle {
+pub(super) fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// At most so long nothing is printed where there are no bars.
-const SILENCE: Duration = Duration::from_secs(30);
+pub(super) const SILENCE: Duration = Duration::from_secs(30);
 
 /// Both fit 80 columns.
 const ALL: &str = "{prefix:30!} {bar:14} {pos}/{len} runs, {elapsed} gone, {eta} left";

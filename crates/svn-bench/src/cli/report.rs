@@ -1,4 +1,4 @@
-//! `svn report`: the report of a folder made again from its records alone.
+//! `svn report`: the page of a model, or the report of a benchmark made again from its records alone.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,25 @@ use super::Outcome;
 use super::bench::StudyArgs;
 use crate::engine::{EngineError, RecordOf, StoreError, Study, read_entries};
 use crate::report::{self, Detail};
+use crate::tabular;
 use crate::terminal::{DONE, print, render};
 
 #[derive(Debug, Args)]
 pub(super) struct Report {
-    /// Folder with records.jsonl or records.jsonl.gz
-    #[arg(long, value_name = "DIR")]
-    pub from: PathBuf,
+    /// Folder of a model, or of a benchmark's records.jsonl or records.jsonl.gz
+    #[arg(value_name = "DIR", id = "DIR")]
+    pub folder: Option<PathBuf>,
 
-    /// Folder for summary, report and figures [default: that of the records]
+    /// The same
+    #[arg(
+        long,
+        value_name = "DIR",
+        conflicts_with = "DIR",
+        required_unless_present = "DIR"
+    )]
+    pub from: Option<PathBuf>,
+
+    /// Folder of the page, or of summary, report and figures [default: that folder]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -31,15 +41,20 @@ pub(super) enum Tried {
 }
 
 impl Report {
+    fn folder(&self) -> &Path {
+        let given = self.folder.as_deref().or(self.from.as_deref());
+        given.unwrap_or(Path::new("."))
+    }
+
     /// The file of the records.
     fn records(&self) -> Result<PathBuf, EngineError> {
         let names = ["records.jsonl", "records.jsonl.gz"];
-        let files = names.map(|name| self.from.join(name));
+        let files = names.map(|name| self.folder().join(name));
         files
             .into_iter()
             .find(|file| file.is_file())
             .ok_or_else(|| {
-                let folder = self.from.display();
+                let folder = self.folder().display();
                 EngineError::Arguments(format!(
                     "{folder} has no records.jsonl and no records.jsonl.gz"
                 ))
@@ -60,12 +75,12 @@ impl Report {
         for text in warnings {
             print::error(format_args!("warning: {text}"));
         }
-        let out = self.out.as_deref().unwrap_or(&self.from);
+        let out = self.out.as_deref().unwrap_or(self.folder());
         std::fs::create_dir_all(out).map_err(|source| EngineError::Io {
             path: out.to_owned(),
             source,
         })?;
-        let summary = report::write::<A::Page>(out, &records, environment(&self.from))?;
+        let summary = report::write::<A::Page>(out, &records, environment(self.folder()))?;
         for grid in report::results::<A::Page>(&summary.results, Detail::Brief) {
             print::out(render(&grid))?;
         }
@@ -79,6 +94,9 @@ pub(super) type OfStudy = fn(&Report) -> Result<Tried, super::Failure>;
 
 /// The first of the studies whose records they are.
 pub(super) fn run(report: &Report, studies: &[OfStudy]) -> Outcome {
+    if tabular::Folder::state(report.folder()) == tabular::State::Done {
+        return page(report);
+    }
     let mut refused = None;
     for study in studies {
         match study(report)? {
@@ -90,6 +108,23 @@ pub(super) fn run(report: &Report, studies: &[OfStudy]) -> Outcome {
         Some(error) => Err(EngineError::from(error).into()),
         None => Ok(DONE),
     }
+}
+
+/// The page of a model.
+fn page(report: &Report) -> Outcome {
+    let folder = report.folder();
+    let (ensemble, kept) = tabular::load(folder)?;
+    let page = tabular::page(&ensemble, &kept, tabular::cost(folder))?;
+    let out = report.out.as_deref().unwrap_or(folder);
+    let path = out.join("report.html");
+    std::fs::create_dir_all(out)
+        .and_then(|()| std::fs::write(&path, page))
+        .map_err(|source| EngineError::Io {
+            path: path.clone(),
+            source,
+        })?;
+    print::out(path.display())?;
+    Ok(DONE)
 }
 
 /// The machine that the records are of, if the folder says; not this one.

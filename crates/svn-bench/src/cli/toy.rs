@@ -3,16 +3,20 @@
 use clap::Args;
 
 use super::bench::{Common, StudyArgs};
+use super::training::Hides;
 use crate::engine::{Asked, EngineError};
 use crate::study::toy::{Toy, ToyPage};
 
 #[derive(Debug, Args)]
 pub(super) struct NoData {}
 
+impl Hides for NoData {
+    const HIDDEN: &'static [&'static str] = &["binary", "temperature"];
+}
+
 impl StudyArgs for NoData {
     type Study = Toy;
     type Page = ToyPage;
-    const HIDDEN: &'static [&'static str] = &["binary", "temperature"];
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 
     fn study(&self, common: &Common, _: &Asked) -> Result<Toy, EngineError> {

@@ -6,31 +6,54 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 use svn_models::ModelError;
 use svn_models::recipe::{Recipe, Setting};
 
-use super::bench::StudyArgs;
+use super::value::seconds;
 
-/// What is given on the command line of a study.
+/// Says which settings have no option.
+pub(super) trait Hides {
+    /// Their names.
+    const HIDDEN: &'static [&'static str];
+}
+
+/// What is given on the command line.
 #[derive(Debug)]
 pub(super) struct Training<E> {
     pub recipe: Recipe,
-    study: PhantomData<E>,
+    hidden: PhantomData<E>,
+}
+
+/// Set one by its name; a time may have a unit.
+///
+/// # Errors
+/// What was expected.
+pub(super) fn set(recipe: &mut Recipe, name: &str, text: &str) -> Result<(), String> {
+    let timed = Recipe::SETTINGS
+        .iter()
+        .any(|setting| setting.name == name && setting.value == "SECONDS");
+    let text = match timed {
+        true => seconds(text)?.to_string(),
+        false => text.to_owned(),
+    };
+    match recipe.set(name, &text) {
+        Ok(()) => Ok(()),
+        Err(ModelError::Setting { expected, .. }) => Err(format!("expected {expected}")),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 const HEADING: &str = "Training (left out: tuned, or the method's default)";
 
-impl<E: StudyArgs> Training<E> {
+impl<E: Hides> Training<E> {
     fn settings() -> impl Iterator<Item = &'static Setting> {
         let shown = |setting: &&Setting| !E::HIDDEN.contains(&setting.name);
         Recipe::SETTINGS.iter().filter(shown)
     }
 }
 
-impl<E: StudyArgs> Args for Training<E> {
+impl<E: Hides> Args for Training<E> {
     fn augment_args(command: Command) -> Command {
         Self::settings().fold(command, |command, setting| {
-            let check = |text: &str| match Recipe::default().set(setting.name, text) {
-                Ok(()) => Ok(text.to_owned()),
-                Err(ModelError::Setting { expected, .. }) => Err(format!("expected {expected}")),
-                Err(error) => Err(error.to_string()),
+            let check = |text: &str| {
+                set(&mut Recipe::default(), setting.name, text).map(|()| text.to_owned())
             };
             let arg = Arg::new(setting.name)
                 .long(setting.name.replace('_', "-"))
@@ -48,7 +71,7 @@ impl<E: StudyArgs> Args for Training<E> {
     }
 }
 
-impl<E: StudyArgs> FromArgMatches for Training<E> {
+impl<E: Hides> FromArgMatches for Training<E> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let mut recipe = Recipe::default();
         for setting in Self::settings() {
@@ -57,14 +80,13 @@ impl<E: StudyArgs> FromArgMatches for Training<E> {
                 _ => matches.get_one::<String>(setting.name).map(String::as_str),
             };
             if let Some(text) = text {
-                recipe
-                    .set(setting.name, text)
+                set(&mut recipe, setting.name, text)
                     .map_err(|error| Error::raw(clap::error::ErrorKind::ValueValidation, error))?;
             }
         }
         Ok(Self {
             recipe,
-            study: PhantomData,
+            hidden: PhantomData,
         })
     }
 

@@ -4,6 +4,7 @@ use clap::Args;
 use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
+use super::training::Hides;
 use super::value::count_from_2;
 use crate::data::Manifest;
 use crate::engine::{Asked, EngineError};
@@ -36,10 +37,13 @@ fn protocol(text: &str) -> Result<ProtocolName, String> {
     }
 }
 
+impl Hides for Tables {
+    const HIDDEN: &'static [&'static str] = &[];
+}
+
 impl StudyArgs for Tables {
     type Study = Uci;
     type Page = UciPage;
-    const HIDDEN: &'static [&'static str] = &[];
     const METHODS: &'static [Method] = &[
         Method::Ensemble,
         Method::Wgd,

@@ -3,6 +3,7 @@
 use clap::Args;
 
 use super::bench::{Common, StudyArgs};
+use super::training::Hides;
 use super::value::{positive_count, whole};
 use crate::engine::{Asked, EngineError, RunError};
 use crate::study::vision::{ImageSplit, LOW_DATA, Vision, VisionOptions, VisionPage};
@@ -47,9 +48,7 @@ pub(super) struct Images {
     pub no_ood: bool,
 }
 
-impl StudyArgs for Images {
-    type Study = Vision;
-    type Page = VisionPage;
+impl Hides for Images {
     const HIDDEN: &'static [&'static str] = &[
         "backend",
         "binary",
@@ -59,6 +58,11 @@ impl StudyArgs for Images {
         "noise_floor",
         "predictive",
     ];
+}
+
+impl StudyArgs for Images {
+    type Study = Vision;
+    type Page = VisionPage;
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 
     fn study(&self, common: &Common, asked: &Asked) -> Result<Vision, EngineError> {

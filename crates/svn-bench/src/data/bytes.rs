@@ -216,4 +216,4 @@ impl Read for Members {
 
 #[cfg(test)]
 #[path = "bytes_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -1,5 +1,6 @@
 //! A checked data set in memory, and how a table becomes one.
 
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2};
@@ -8,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::numeric::{cell_error, is_text, number};
 use svn_models::{LabelEncoding, Task};
 
-use super::{CellPolicy, DataError, HeaderMode, Table, audit, text};
+use super::{CellPolicy, DataError, HeaderMode, Reading, Table, audit, bytes};
 
 /// How to read a table.
 #[derive(Debug, Clone)]
@@ -100,9 +101,21 @@ impl Dataset {
 /// # Errors
 /// Everything in [`DataError`] but what concerns the manifest.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, DataError> {
-    let text = text::read_text(path)?;
-    let table = Table::parse(path, &text, options.header)?;
-    from_table(&table, hex(&Sha256::digest(text.as_bytes())), options)
+    let bytes = bytes::read(path)?;
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    let sha256 = hex(&Sha256::digest(text));
+    let reading = Reading {
+        header: options.header,
+        ..Reading::default()
+    };
+    let table = Table::new(path, Box::new(Cursor::new(bytes)), &reading)?;
+    let mut dataset = from_table(&table, sha256, options)?;
+    let notes = table
+        .notes
+        .iter()
+        .map(|note| format!("{}: {note}", options.name));
+    dataset.report.warnings.splice(0..0, notes);
+    Ok(dataset)
 }
 
 pub(super) fn from_table(
@@ -129,9 +142,9 @@ pub(super) fn from_table(
     }
 
     let mut report = LoadReport::default();
-    let mut values = Vec::with_capacity(table.rows.len() * features.len());
-    let mut kept = Vec::with_capacity(table.rows.len());
-    for row in 0..table.rows.len() {
+    let mut values = Vec::with_capacity(table.len() * features.len());
+    let mut kept = Vec::with_capacity(table.len());
+    for row in 0..table.len() {
         match read_row(table, row, &features, target, options)? {
             Some((numbers, imputed)) => {
                 values.extend(numbers);
@@ -180,7 +193,7 @@ fn read_row(
     let mut numbers = Vec::with_capacity(features.len());
     let mut imputed = 0;
     for &column in features {
-        match (number(&table.rows[row][column]), options.cells) {
+        match (number(table.cell(row, column)), options.cells) {
             (Ok(value), _) => numbers.push(value),
             (Err(found), CellPolicy::Reject) => {
                 return Err(cell_error(table, row, column, "a number", found));
@@ -192,7 +205,7 @@ fn read_row(
             }
         }
     }
-    let cell = &table.rows[row][target];
+    let cell = table.cell(row, target);
     let (expected, bad) = match options.task {
         Task::Regression => ("a number", number(cell).err()),
         // Any text may be a class, but a missing one is none.
@@ -214,12 +227,12 @@ fn read_target(
     target: usize,
     task: Task,
 ) -> Result<(Array1<f64>, Option<LabelEncoding>), DataError> {
-    let cells = || kept.iter().map(|&row| table.rows[row][target].as_str());
+    let cells = || kept.iter().map(|&row| table.cell(row, target));
     if task == Task::Regression {
         let y = kept
             .iter()
             .map(|&row| {
-                number(&table.rows[row][target])
+                number(table.cell(row, target))
                     .map_err(|found| cell_error(table, row, target, "a number", found))
             })
             .collect::<Result<_, _>>()?;
@@ -286,7 +299,7 @@ fn with_leaks_reported(mut dataset: Dataset, options: &LoadOptions) -> Result<Da
     Ok(dataset)
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

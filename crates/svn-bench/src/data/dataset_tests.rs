@@ -8,8 +8,13 @@ use super::*;
 
 fn read(text: &str, options: &LoadOptions) -> Result<Dataset, DataError> {
     let path = Path::new("t.csv");
+    let reading = Reading {
+        header: options.header,
+        ..Reading::default()
+    };
+    let content = Cursor::new(text.as_bytes().to_vec());
     from_table(
-        &Table::parse(path, text, options.header)?,
+        &Table::new(path, Box::new(content), &reading)?,
         String::new(),
         options,
     )

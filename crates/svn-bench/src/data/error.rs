@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::schema::SchemaError;
+use super::shown::{listed, shown};
+
 /// Why a data set could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -55,7 +58,7 @@ pub enum DataError {
         searched: String,
     },
     /// A web page was saved instead of the file.
-    #[error("{}: this is an HTML page, not data (it starts with `{start}`); the download failed, fetch it again", path.display())]
+    #[error("{}: this is an HTML page, not data (it starts with `{}`); the download failed, fetch it again", path.display(), shown(start))]
     Html {
         /// The file.
         path: PathBuf,
@@ -112,7 +115,7 @@ pub enum DataError {
         /// The file.
         path: PathBuf,
         /// 1-based line of the first bad byte.
-        line: usize,
+        line: u64,
     },
     /// No rows.
     #[error("{}: no data rows", path.display())]
@@ -121,7 +124,7 @@ pub enum DataError {
         path: PathBuf,
     },
     /// A row of another length than the first.
-    #[error("{}, line {line}: expected {expected} cells, found {found}", path.display())]
+    #[error("{}, line {line}: expected {expected} cells, found {found}; is this a row of the table?", path.display())]
     Ragged {
         /// The file.
         path: PathBuf,
@@ -132,16 +135,54 @@ pub enum DataError {
         /// Cells in this row.
         found: usize,
     },
-    /// Text that the CSV parser cannot cut into cells.
-    #[error("{}: {message}", path.display())]
-    Csv {
+    /// A quote that is never closed, or not within a megabyte.
+    #[error("{}, line {line}: a quote opens here and is not closed; close or delete it", path.display())]
+    OpenQuote {
         /// The file.
         path: PathBuf,
-        /// What the parser said.
-        message: String,
+        /// 1-based line.
+        line: u64,
+    },
+    /// A quoted cell over lines that look like rows.
+    #[error("{}, line {line}: a quote opens here and closes in line {closed}, over lines that look like rows; close or delete it", path.display())]
+    SwallowedRows {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line on which the quote opens.
+        line: u64,
+        /// 1-based line on which it closes.
+        closed: u64,
+    },
+    /// A NUL byte.
+    #[error("{}, line {line}: NUL byte; the file is damaged or no text (UTF-16 without a byte-order mark?)", path.display())]
+    Nul {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+    },
+    /// A line that does not end.
+    #[error("{}, line {line}: more than {} MiB without an end of line; this is no table", path.display(), bytes >> 20)]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line.
+        line: u64,
+        /// The limit.
+        bytes: usize,
+    },
+    /// A title above the header.
+    #[error("{}, line {line}: this looks like a title above the header in line {header}; delete the lines above the header", path.display())]
+    Title {
+        /// The file.
+        path: PathBuf,
+        /// 1-based line of the title.
+        line: u64,
+        /// 1-based line of what looks like the header.
+        header: u64,
     },
     /// Two columns of the same name.
-    #[error("{}: two columns are named `{column}`", path.display())]
+    #[error("{}: two columns are named `{}`; rename one", path.display(), shown(column))]
     DuplicateColumn {
         /// The file.
         path: PathBuf,
@@ -149,17 +190,17 @@ pub enum DataError {
         column: String,
     },
     /// A column that is asked for does not exist.
-    #[error("{}: no column `{column}`; the file has {known}", path.display())]
+    #[error("{}: no column `{}`; the file has {}", path.display(), shown(column), listed(known))]
     NoColumn {
         /// The file.
         path: PathBuf,
         /// The name that was asked for.
         column: String,
-        /// Names of the file's columns, comma separated.
-        known: String,
+        /// Names of the file's columns.
+        known: Vec<String>,
     },
     /// Nothing is left to learn from.
-    #[error("{}: no feature column besides the target `{target}`", path.display())]
+    #[error("{}: no feature column besides the target `{}`", path.display(), shown(target))]
     NoFeatures {
         /// The file.
         path: PathBuf,
@@ -167,7 +208,7 @@ pub enum DataError {
         target: String,
     },
     /// A cell that is no finite number, or no class label.
-    #[error("{}, line {line}, column {column} (`{name}`): expected {expected}, found {found}", path.display())]
+    #[error("{}, line {line}, column {column} (`{}`): expected {expected}, found {found}", path.display(), shown(name))]
     Cell {
         /// The file.
         path: PathBuf,
@@ -182,8 +223,11 @@ pub enum DataError {
         /// The cell, described.
         found: String,
     },
+    /// A table that cannot be learnt from, or a later one that does not fit.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
     /// The target was not named although another column looks like a second target.
-    #[error("{}: column `{column}` has correlation {correlation:.3} with the last column `{target}`, so the file may hold several targets; name the target column (and drop the others)", path.display())]
+    #[error("{}: column `{}` has correlation {correlation:.3} with the last column `{}`, so the file may hold several targets; name the target column (and drop the others)", path.display(), shown(column), shown(target))]
     AmbiguousTarget {
         /// The file.
         path: PathBuf,
@@ -195,7 +239,7 @@ pub enum DataError {
         correlation: f64,
     },
     /// A classification target with one class.
-    #[error("{}: the target `{target}` has the one class `{class}`; at least two are needed", path.display())]
+    #[error("{}: the target `{}` has the one class `{}`; at least two are needed", path.display(), shown(target), shown(class))]
     OneClass {
         /// The file.
         path: PathBuf,
@@ -205,7 +249,7 @@ pub enum DataError {
         class: String,
     },
     /// A classification target that looks continuous.
-    #[error("{}: the target `{target}` has {classes} distinct labels in {rows} rows; is this a regression set?", path.display())]
+    #[error("{}: the target `{}` has {classes} distinct labels in {rows} rows; is this a regression set?", path.display(), shown(target))]
     TooManyClasses {
         /// The file.
         path: PathBuf,
@@ -249,6 +293,16 @@ fn gzip_fault(offset: u64, source: &std::io::Error) -> String {
     match source.kind() {
         std::io::ErrorKind::UnexpectedEof => format!("ends inside the data, at byte {offset}"),
         _ => format!("is damaged at byte {offset} ({source})"),
+    }
+}
+
+impl DataError {
+    /// Whether another file or other options would help.
+    pub fn is_input(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+            _ => true,
+        }
     }
 }
 

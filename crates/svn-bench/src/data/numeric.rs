@@ -1,6 +1,7 @@
 //! Cells to finite numbers, or to an error with line and column, or to what the chosen policy says.
 
-use super::{DataError, Table};
+use super::shown::shown;
+use super::{DataError, Table, notation};
 
 /// What to do with a cell that is no finite number: `?`, `NA`, empty, `>60`, `inf`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,8 +20,8 @@ pub enum CellPolicy {
 pub(super) fn number(cell: &str) -> Result<f64, String> {
     match cell.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        Ok(value) if value.is_nan() => Err(format!("`{cell}` (missing)")),
-        Ok(_) => Err(format!("`{cell}` (not finite)")),
+        Ok(value) if value.is_nan() => Err(format!("`{}` (missing)", shown(cell))),
+        Ok(_) => Err(format!("`{}` (not finite)", shown(cell))),
         Err(_) => Err(describe(cell)),
     }
 }
@@ -30,21 +31,25 @@ pub(super) fn is_text(cell: &str) -> bool {
     number(cell).is_err_and(|found| found.starts_with("the text"))
 }
 
-fn describe(cell: &str) -> String {
-    let missing = ["?", "na", "n/a", "null", "none", "-", "."];
+/// What is there instead of a number.
+pub(super) fn describe(cell: &str) -> String {
+    let short = shown(cell);
     if cell.is_empty() {
         "an empty cell".to_owned()
-    } else if missing.contains(&cell.to_ascii_lowercase().as_str()) {
-        format!("`{cell}` (missing)")
+    } else if notation::is_missing(cell) {
+        format!("`{short}` (missing)")
+    } else if cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        // Where the column is written otherwise, as with `%`.
+        format!("the plain number `{short}`")
     } else if in_thousands(cell) && cell.matches(',').count() == 1 && !cell.contains('.') {
         // Whoever follows the advice for the one must not spoil the other.
-        format!("`{cell}` (a comma: write a point before decimals, and nothing between thousands)")
+        format!("`{short}` (a comma: write a point before decimals, and nothing between thousands)")
     } else if in_thousands(cell) {
-        format!("`{cell}` (commas between thousands? leave them out)")
+        format!("`{short}` (commas between thousands? leave them out)")
     } else if cell.replacen(',', ".", 1).parse::<f64>().is_ok() {
-        format!("`{cell}` (a decimal comma? write a point)")
+        format!("`{short}` (a decimal comma? write a point)")
     } else {
-        format!("the text `{cell}`")
+        format!("the text `{short}`")
     }
 }
 
@@ -76,9 +81,9 @@ pub(super) fn cell_error(
 ) -> DataError {
     DataError::Cell {
         path: table.path.clone(),
-        line: table.lines[row],
+        line: table.row(row).line,
         column: column + 1,
-        name: table.columns[column].clone(),
+        name: table.columns.get(column).cloned().unwrap_or_default(),
         expected,
         found,
     }

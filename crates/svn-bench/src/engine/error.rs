@@ -118,11 +118,8 @@ impl EngineError {
     /// Whether arguments or input are to blame (exit code 2) and not the machine or the program (1).
     pub fn is_input(&self) -> bool {
         match self {
-            Self::Data(DataError::Io { source, .. }) => {
-                source.kind() == std::io::ErrorKind::NotFound
-            }
-            Self::Data(_)
-            | Self::Split { .. }
+            Self::Data(error) => error.is_input(),
+            Self::Split { .. }
             | Self::Fold { .. }
             | Self::Option(_)
             | Self::Recipe { .. }

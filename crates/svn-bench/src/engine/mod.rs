@@ -7,6 +7,7 @@
 //! tune       settings by successive halving on validation rows            tune/
 //! ```
 
+mod checkpoint;
 mod error;
 mod measure;
 mod memory;
@@ -24,17 +25,19 @@ pub mod tune;
 mod tuned;
 
 pub(crate) use crate::metrics::quantile;
+pub(crate) use checkpoint::{Checkpoints, read as read_checkpoint};
 pub(crate) use error::out_of_range;
 pub use error::{EngineError, OptionError, RunError};
 pub use measure::Predicted;
 pub use networks::networks;
+pub(crate) use networks::{curve, warnings};
 pub use observer::{EpochProgress, JobLabel, Observer, Shown, Silent};
 pub(crate) use plan::distinct;
 pub use plan::{Asked, Group, Plan};
 pub use record::{Configuration, EpochPoint, KernelUse, PartSizes, Record, SCHEMA, Timing};
 pub use run::{Failure, Finished, RecordOf, Work, run};
-pub(crate) use store::write_atomically;
 pub use store::{Entry, Identity, Store, read_entries};
+pub(crate) use store::{lock, write_atomically};
 pub use store_error::StoreError;
 pub use study::{Design, Extra, Fold, Of, Part, RunId, Study};
 pub use train::{Context, Model, Trained, Trainer};

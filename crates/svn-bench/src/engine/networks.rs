@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
@@ -11,6 +11,7 @@ use svn_models::recipe::Resolved;
 use svn_models::stein::{Flow, KernelWarning};
 use svn_models::{ClassPrediction, Device, Ensemble, ModelError, Prediction};
 
+use super::checkpoint::{self, Checkpoints};
 use super::{
     Context, EpochPoint, EpochProgress, Fold, KernelUse, Model, RunError, Trained, Trainer,
 };
@@ -64,9 +65,6 @@ pub fn networks(device: Device) -> Result<Box<dyn Trainer>, RunError> {
     Ok(Box::new(Networks { device }))
 }
 
-/// A checkpoint is written when so much time has gone since the last one: a killed run loses no more.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
-
 impl Trainer for Networks {
     fn fit(
         &self,
@@ -74,7 +72,11 @@ impl Trainer for Networks {
         resolved: &Resolved,
         context: &Context<'_>,
     ) -> Result<Trained, RunError> {
-        match start(context) {
+        match context
+            .checkpoint
+            .as_deref()
+            .and_then(|path| checkpoint::read(path, context.warn))
+        {
             None => self.attempt(fold, resolved, context, None),
             Some(checkpoint) => match self.attempt(fold, resolved, context, Some(checkpoint)) {
                 Err(error @ ModelError::Checkpoint(_)) => {
@@ -102,20 +104,12 @@ impl Networks {
         context: &Context<'_>,
         checkpoint: Option<Checkpoint>,
     ) -> Result<Trained, ModelError> {
-        let mut kept = Instant::now();
+        let mut checkpoints = context.checkpoint.as_deref().map(Checkpoints::new);
         let mut watch = |epoch: &Epoch<'_>| {
-            if let Some(path) = &context.checkpoint
-                && kept.elapsed() >= CHECKPOINT_EVERY
-                && let Some(checkpoint) = epoch.checkpoint()?
-            {
-                checkpoint.write(path)?;
-                kept = Instant::now();
+            if let Some(checkpoints) = &mut checkpoints {
+                checkpoints.keep(epoch)?;
             }
-            (context.progress)(EpochProgress {
-                epoch: epoch.report().epoch,
-                epochs: epoch.epochs(),
-                validation_nll: epoch.report().validation_nll,
-            });
+            (context.progress)(EpochProgress::of(epoch));
             Ok(Flow::Continue)
         };
         let mut builder = Ensemble::builder()
@@ -141,31 +135,15 @@ impl Networks {
     }
 }
 
-/// The state of an earlier call; one that cannot be used is told and done without.
-fn start(context: &Context<'_>) -> Option<Checkpoint> {
-    let path = context.checkpoint.as_ref().filter(|path| path.exists())?;
-    match Checkpoint::read(path) {
-        Ok(checkpoint) => Some(checkpoint),
-        Err(error) => {
-            (context.warn)(&format!("{error}; the run starts anew"));
-            None
-        }
-    }
-}
-
 fn trained(ensemble: Ensemble) -> Trained {
     let training = ensemble.training();
     let history = &training.history;
-    let curve = history.iter().map(|epoch| EpochPoint {
-        epoch: epoch.epoch,
-        validation_nll: epoch.validation_nll,
-    });
     let chosen = ensemble.predictor().validation_nll();
     Trained {
         validation_nll: chosen.map(|_| training.validation_nll),
         epochs: training.epochs,
         best_epoch: training.best_epoch,
-        curve: curve.collect(),
+        curve: curve(history),
         kernel: kernel(history),
         step_ms: training
             .step_times
@@ -182,6 +160,15 @@ fn trained(ensemble: Ensemble) -> Trained {
     }
 }
 
+/// The validation NLL of each epoch.
+pub(crate) fn curve(history: &[EpochReport]) -> Vec<EpochPoint> {
+    let points = history.iter().map(|epoch| EpochPoint {
+        epoch: epoch.epoch,
+        validation_nll: epoch.validation_nll,
+    });
+    points.collect()
+}
+
 /// Means over the epochs that had a kernel.
 fn kernel(history: &[EpochReport]) -> Option<KernelUse> {
     let used = history.iter();
@@ -196,7 +183,7 @@ fn kernel(history: &[EpochReport]) -> Option<KernelUse> {
 }
 
 /// What a reader of the record should know. An end that was asked for is no fault.
-fn warnings(history: &[EpochReport], ending: &Ending) -> Vec<String> {
+pub(crate) fn warnings(history: &[EpochReport], ending: &Ending) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Ending::Failed { after, error } = ending {
         warnings.push(format!("training stopped after epoch {after}: {error}"));

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use svn_models::fit::Epoch;
 use svn_models::recipe::Method;
 
 /// Names a run to people.
@@ -40,6 +41,16 @@ pub struct EpochProgress {
     pub epochs: usize,
     /// Validation NLL, original units.
     pub validation_nll: Option<f64>,
+}
+
+impl EpochProgress {
+    pub(crate) fn of(epoch: &Epoch<'_>) -> Self {
+        Self {
+            epoch: epoch.report().epoch,
+            epochs: epoch.epochs(),
+            validation_nll: epoch.report().validation_nll,
+        }
+    }
 }
 
 /// What is shown of a finished run.

@@ -271,7 +271,7 @@ pub fn read_entries<E: Entry>(
 }
 
 /// The lock of a folder. Where the file system has none, that is told.
-fn lock(folder: &Path, warnings: &mut Vec<String>) -> Result<File, StoreError> {
+pub(crate) fn lock(folder: &Path, warnings: &mut Vec<String>) -> Result<File, StoreError> {
     let path = folder.join(LOCK);
     let file = OpenOptions::new()
         .create(true)

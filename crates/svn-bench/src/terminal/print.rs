@@ -14,6 +14,32 @@ pub(crate) fn out(line: impl std::fmt::Display) -> std::io::Result<()> {
     }
 }
 
+/// Standard output for many bytes. A reader who has left is no reason to stop, as in [`out`].
+#[derive(Debug)]
+pub(crate) struct Piped(std::io::Stdout);
+
+impl Piped {
+    pub(crate) fn stdout() -> Self {
+        Self(std::io::stdout())
+    }
+}
+
+impl Write for Piped {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(bytes.len()),
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+}
+
 /// A line on standard error, where nothing can be done about a reader who has left.
 pub(crate) fn error(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{}", escaped(&line.to_string()));

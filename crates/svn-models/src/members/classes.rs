@@ -68,6 +68,17 @@ impl ClassPrediction {
         Self::new(Self::unchecked(logit.insert_axis(Axis(2)), 2).logits)
     }
 
+    /// These rows, in this order; a row may come more than once.
+    ///
+    /// # Panics
+    /// For an index that is no row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            logits: self.logits.select(Axis(1), rows),
+        }
+    }
+
     /// Members `N`.
     pub fn members(&self) -> usize {
         self.logits.len_of(Axis(0))

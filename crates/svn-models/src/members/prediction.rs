@@ -92,6 +92,20 @@ impl Prediction {
         }
     }
 
+    /// These rows, in this order; a row may come more than once.
+    ///
+    /// # Panics
+    /// For an index that is no row.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let of = |array: &Array2<f64>| array.select(Axis(1), rows);
+        Self {
+            means: of(&self.means),
+            noise: of(&self.noise),
+            laplace: self.laplace.as_ref().map(of),
+        }
+    }
+
     /// Members `N`.
     pub fn members(&self) -> usize {
         self.means.nrows()
@@ -225,6 +239,7 @@ mod tests {
         assert_relative_eq!(wider.variance()[0], 4.0);
         assert_relative_eq!(wider.epistemic_sd()[0], 3.0f64.sqrt());
         assert_relative_eq!(wider.aleatoric_sd()[0], 1.0);
+        assert_eq!(wider.select(&[0, 0]).variance(), array![4.0, 4.0]);
         let feet = wider.rescaled(10.0, 2.0);
         assert_eq!((feet.mean()[0], feet.sd()[0]), (14.0, 4.0));
     }

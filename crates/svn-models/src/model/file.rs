@@ -246,6 +246,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
         training: Training {
             train_rows: description.train_rows,
             validation_rows: description.validation_rows,
+            set_aside: Vec::new(),
             validation_nll: description.validation_nll,
             best_epoch: description.best_epoch,
             epochs: description.epochs,

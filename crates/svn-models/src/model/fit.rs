@@ -159,7 +159,6 @@ impl Builder<'_> {
         }
         let strata: Option<Vec<usize>> = labels
             .as_ref()
-            .filter(|_| groups.is_none())
             .map(|_| y.iter().map(|&class| class as usize).collect());
         let Split { train, validation } =
             split(y.len(), share, strata.as_deref(), groups, self.seed);
@@ -168,12 +167,14 @@ impl Builder<'_> {
             return Err(ModelError::setting("rows", y.len(), expected));
         }
         let part = |rows: &[usize]| (x.select(Axis(0), rows), y.select(Axis(0), rows));
-        let (train, validation) = (part(&train), part(&validation));
-        self.fit_parts(
+        let (train, aside) = (part(&train), part(&validation));
+        let mut ensemble = self.fit_parts(
             (train.0.view(), train.1.view()),
-            (validation.0.view(), validation.1.view()),
+            (aside.0.view(), aside.1.view()),
             labels,
-        )
+        )?;
+        ensemble.training.set_aside = validation;
+        Ok(ensemble)
     }
 
     fn feature_scaler(&self, x: ArrayView2<'_, f64>) -> Result<FeatureScaler, ModelError> {
@@ -248,6 +249,7 @@ impl Builder<'_> {
             training: Training {
                 train_rows: train.len(),
                 validation_rows: validation.len(),
+                set_aside: Vec::new(),
                 validation_nll: nll.unwrap_or(f64::NAN) + units,
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),

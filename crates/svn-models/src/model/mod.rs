@@ -67,6 +67,8 @@ pub struct Training {
     pub train_rows: usize,
     /// Rows that epoch and density were chosen on.
     pub validation_rows: usize,
+    /// Which of the rows given were set aside for validation, ascending; none where they were given apart, and not kept in files.
+    pub set_aside: Vec<usize>,
     /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units.
     pub validation_nll: f64,
     /// Epoch whose weights were kept, from 1.
@@ -215,6 +217,14 @@ impl Ensemble {
         match &self.target {
             Target::Number(_) => &[],
             Target::Classes(labels) => labels.classes(),
+        }
+    }
+
+    /// Index of a label among [`labels`](Self::labels); none for one that was not trained on.
+    pub fn class_of(&self, label: &str) -> Option<usize> {
+        match &self.target {
+            Target::Number(_) => None,
+            Target::Classes(labels) => labels.index(label),
         }
     }
 

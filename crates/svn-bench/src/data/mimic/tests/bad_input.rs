@@ -139,7 +139,7 @@ fn a_key_that_is_none_is_told_without_what_the_cell_holds() {
     made.row("icu/icustays", "7,1005,5");
     assert_eq!(
         made.error(),
-        "DIR/icu/icustays.csv, line 3: expected 7 cells, found 3"
+        "DIR/icu/icustays.csv, line 3: expected 7 cells, found 3; is this a row of the table?"
     );
 }
 

@@ -1,0 +1,150 @@
+//! Intervals of metrics by the bootstrap: rows are drawn again with replacement, and the metric is computed anew.
+//!
+//! # References
+//! Efron and Tibshirani, *An introduction to the bootstrap*, 1993: percentile intervals.
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use svn_models::ModelError;
+
+use crate::engine::{Predicted, RunError, quantile};
+use crate::metrics::{Metrics, classification_metrics, regression_metrics};
+use crate::split::stream;
+
+/// Targets beside a prediction.
+#[derive(Debug, Clone)]
+pub enum Truth {
+    /// In the units of the data.
+    Numbers(Vec<f64>),
+    /// Indices of classes.
+    Classes(Vec<usize>),
+}
+
+/// A metric and its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Of the rows.
+    pub value: f64,
+    /// The middle 90 % of the draws; none for too few rows.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// All metrics of the rows `rows`, or of all.
+///
+/// # Errors
+/// [`RunError::Failed`] for a prediction and targets that do not fit each other.
+pub(super) fn metrics(
+    predicted: &Predicted,
+    truth: &Truth,
+    rows: Option<&[usize]>,
+) -> Result<Metrics, RunError> {
+    let found = match (predicted, truth) {
+        (Predicted::Numbers(prediction), Truth::Numbers(y)) => match rows {
+            None => regression_metrics(prediction, None, y.as_slice().into()),
+            Some(rows) => {
+                let y: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
+                regression_metrics(&prediction.select(rows), None, y.as_slice().into())
+            }
+        },
+        (Predicted::Classes(prediction), Truth::Classes(y)) => match rows {
+            None => classification_metrics(prediction, y),
+            Some(rows) => {
+                let y: Vec<usize> = rows.iter().map(|&row| y[row]).collect();
+                classification_metrics(&prediction.select(rows), &y)
+            }
+        },
+        (Predicted::Numbers(_), Truth::Classes(_)) => {
+            return Err(RunError::failed(ModelError::OtherTask {
+                likelihood: "numbers",
+                instead: "a model of classes",
+            }));
+        }
+        (Predicted::Classes(_), Truth::Numbers(_)) => {
+            return Err(RunError::failed(ModelError::OtherTask {
+                likelihood: "classes",
+                instead: "a model of numbers",
+            }));
+        }
+    };
+    found.map_err(RunError::failed)
+}
+
+/// Rows times draws that are computed at most, and the fewest and most draws.
+const WORK: usize = 2_000_000;
+const DRAWS: (usize, usize) = (100, 1000);
+
+/// Each metric of all rows, with the 5 % and 95 % quantiles of its values on rows drawn with replacement.
+///
+/// # Errors
+/// As for [`metrics`].
+pub fn bootstrap(
+    predicted: &Predicted,
+    truth: &Truth,
+) -> Result<BTreeMap<String, Measured>, RunError> {
+    let n = match truth {
+        Truth::Numbers(y) => y.len(),
+        Truth::Classes(y) => y.len(),
+    };
+    let all = metrics(predicted, truth, None)?;
+    let draws = (WORK / n.max(1)).clamp(DRAWS.0, DRAWS.1);
+    let mut random = stream(0, &["bootstrap"]);
+    let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for _ in 0..if n > 1 { draws } else { 0 } {
+        let rows: Vec<usize> = (0..n).map(|_| random.random_range(0..n)).collect();
+        let drawn = metrics(predicted, truth, Some(&rows))?;
+        for key in all.values.keys() {
+            if let Some(value) = drawn.value(key) {
+                values.entry(key).or_default().push(value);
+            }
+        }
+    }
+    for values in values.values_mut() {
+        values.sort_by(f64::total_cmp);
+    }
+    let measured = all.values.keys().filter_map(|key| {
+        let drawn = values.get(key.as_str()).map_or(&[][..], Vec::as_slice);
+        // A class that most draws lack has no area under its curve in them.
+        let enough = 2 * drawn.len() > draws;
+        let end = |level| quantile(drawn, level).filter(|_| enough);
+        let value = all.value(key)?;
+        let interval = end(0.05).zip(end(0.95));
+        Some((key.clone(), Measured { value, interval }))
+    });
+    Ok(measured.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array1, Array2};
+    use svn_models::Prediction;
+
+    use super::*;
+
+    #[test]
+    fn the_interval_of_a_mean_is_that_of_its_standard_error() {
+        let n = 400;
+        let mut random = stream(3, &["test"]);
+        let y: Vec<f64> = (0..n).map(|_| random.random_range(-1.0..1.0)).collect();
+        let prediction = Prediction::new(Array2::zeros((1, n)), Array2::ones((1, n))).unwrap();
+        let truth = Truth::Numbers(y.clone());
+        let found = bootstrap(&Predicted::Numbers(prediction), &truth).unwrap();
+        let squares = Array1::from(y).mapv_into(|y| y * y);
+        let mean = squares.mean().unwrap();
+        let se = squares.std(1.0) / (n as f64).sqrt();
+        let mse = found["mse"];
+        let (low, high) = mse.interval.unwrap();
+        assert!((mse.value - mean).abs() < 1e-12);
+        assert!((low - (mean - 1.645 * se)).abs() < 0.25 * se, "{low}");
+        assert!((high - (mean + 1.645 * se)).abs() < 0.25 * se, "{high}");
+    }
+
+    #[test]
+    fn one_row_has_no_interval_and_tasks_do_not_mix() {
+        let prediction = Prediction::new(Array2::zeros((2, 1)), Array2::ones((2, 1))).unwrap();
+        let predicted = Predicted::Numbers(prediction);
+        let found = bootstrap(&predicted, &Truth::Numbers(vec![1.0])).unwrap();
+        assert_eq!((found["rmse"].value, found["rmse"].interval), (1.0, None));
+        assert!(bootstrap(&predicted, &Truth::Classes(vec![0])).is_err());
+    }
+}

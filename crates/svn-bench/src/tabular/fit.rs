@@ -1,0 +1,239 @@
+//! From a table to a model in a folder: read, train, judge on validation rows, keep.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use ndarray::{Array2, Axis};
+use serde::{Deserialize, Serialize};
+use svn_models::fit::{Checkpoint, Epoch};
+use svn_models::recipe::{Method, Recipe};
+use svn_models::stein::Flow;
+use svn_models::{Ensemble, ModelError};
+
+use super::folder::{Cost, Folder, sha256};
+use super::judge::{Parts, judge};
+use super::kept::{Kept, Read};
+use super::{State, TabularError, Truth};
+use crate::data::{Ask, Learned, Reading, Schema, Table, Targets};
+use crate::engine::{Checkpoints, EpochProgress, curve, read_checkpoint, warnings};
+
+/// What is asked for; the same request on the same file gives the same bytes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The table.
+    pub data: PathBuf,
+    /// What is to be learnt from it.
+    pub ask: Ask,
+    /// How the particles move.
+    pub method: Method,
+    /// Settings that are not the defaults.
+    pub recipe: Recipe,
+    /// Share of the rows that is set aside for validation.
+    pub validation: f64,
+    /// Of split, starting weights and order of the rows.
+    pub seed: u64,
+}
+
+/// Watches a fit.
+#[allow(unused_variables, reason = "the default is to ignore")]
+pub trait Watch {
+    /// A sentence for the user.
+    fn tell(&self, text: &str) {}
+    /// A sentence that the user should not miss.
+    fn warn(&self, text: &str) {}
+    /// An epoch is over.
+    fn epoch(&self, progress: EpochProgress) {}
+}
+
+impl Watch for () {}
+
+/// A model that is in its folder.
+#[derive(Debug)]
+pub struct Fitted {
+    /// The ensemble.
+    pub ensemble: Ensemble,
+    /// What is kept beside it.
+    pub kept: Kept,
+    /// What it took.
+    pub cost: Cost,
+}
+
+/// Request and hash of the file at the time.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Begun {
+    request: Request,
+    sha256: String,
+}
+
+/// Fit a table into a folder.
+///
+/// # Errors
+/// [`TabularError::Data`] for a table that cannot be learnt from, [`TabularError::Folder`] for a folder that is not free; then
+/// nothing is written. [`TabularError::Model`] for training, which leaves a fit that can be gone on with.
+pub fn fit(
+    path: &Path,
+    request: Request,
+    overwrite: bool,
+    watch: &dyn Watch,
+) -> Result<Fitted, TabularError> {
+    let started = Instant::now();
+    Folder::check(path, overwrite)?;
+    let (learned, read) = learn(&request, watch)?;
+    let sha256 = read.sha256.clone();
+    let data = std::path::absolute(&request.data).map_err(TabularError::io(&request.data))?;
+    // It may be gone on with from another folder.
+    let begun = Begun {
+        request: Request {
+            data,
+            ..request.clone()
+        },
+        sha256,
+    };
+    let folder = Folder::begin(path, overwrite, &begun)?;
+    work(&folder, &request, (learned, read), started, watch)
+}
+
+/// Go on with the fit of a folder; none if its model is there already.
+///
+/// # Errors
+/// As for [`fit`]; [`TabularError::Changed`] for a table that is not the one of then.
+pub fn resume(path: &Path, watch: &dyn Watch) -> Result<Option<Fitted>, TabularError> {
+    let started = Instant::now();
+    if Folder::state(path) == State::Done {
+        return Ok(None);
+    }
+    let (folder, begun): (_, Begun) = Folder::resume(path)?;
+    let (learned, read) = learn(&begun.request, watch)?;
+    if read.sha256 != begun.sha256 {
+        let path = begun.request.data;
+        return Err(TabularError::Changed { path });
+    }
+    work(&folder, &begun.request, (learned, read), started, watch).map(Some)
+}
+
+fn learn(request: &Request, watch: &dyn Watch) -> Result<(Learned, Read), TabularError> {
+    watch.tell(&format!("reading {}", request.data.display()));
+    let sha256 = sha256(&request.data)?;
+    let table = Table::open(&request.data, &Reading::default())?;
+    let learned = Schema::learn(&table, &request.ask)?;
+    for finding in &learned.findings {
+        watch.tell(&finding.to_string());
+    }
+    let file = request.data.file_name().unwrap_or_default();
+    let read = Read {
+        file: file.to_string_lossy().into_owned(),
+        sha256,
+        rows: table.len(),
+        columns: table.columns.len(),
+        training_rows: 0,
+        validation_rows: 0,
+    };
+    Ok((learned, read))
+}
+
+fn work(
+    folder: &Folder,
+    request: &Request,
+    (learned, mut read): (Learned, Read),
+    started: Instant,
+    watch: &dyn Watch,
+) -> Result<Fitted, TabularError> {
+    let checkpoint = read_checkpoint(&folder.checkpoint(), &|text| watch.warn(text));
+    if let Some(checkpoint) = &checkpoint {
+        watch.tell(&format!("going on after epoch {}", checkpoint.epoch()));
+    }
+    let ensemble = match train(folder, request, &learned, checkpoint, watch) {
+        Err(ModelError::Checkpoint(error)) if folder.checkpoint().exists() => {
+            watch.warn(&format!("{error}; the fit starts anew"));
+            train(folder, request, &learned, None, watch)?
+        }
+        other => other?,
+    };
+    let training = ensemble.training();
+    read.training_rows = training.train_rows;
+    read.validation_rows = training.validation_rows;
+    let cut = |keep: &dyn Fn(usize) -> bool| -> (Array2<f64>, Truth) {
+        let rows: Vec<usize> = (0..learned.x.nrows()).filter(|&row| keep(row)).collect();
+        let truth = match &learned.target {
+            Targets::Numbers(y) => Truth::Numbers(rows.iter().map(|&row| y[row]).collect()),
+            Targets::Labels(labels) => {
+                let class = |row: usize| ensemble.class_of(&labels[row]);
+                Truth::Classes(rows.iter().filter_map(|&row| class(row)).collect())
+            }
+        };
+        (learned.x.select(Axis(0), &rows), truth)
+    };
+    let aside = |row: usize| training.set_aside.binary_search(&row).is_ok();
+    let parts = Parts {
+        training: cut(&|row| !aside(row)),
+        validation: cut(&aside),
+    };
+    let judged = judge(&ensemble, request.method, &learned.schema, &parts)?;
+    let mut told = warnings(&training.history, &training.ending);
+    told.extend(judged.warnings);
+    let training_s = training
+        .epoch_times
+        .iter()
+        .map(|time| time.as_secs_f64())
+        .sum();
+    let kept = Kept {
+        version: super::kept::VERSION,
+        model_sha256: String::new(),
+        read,
+        scores: judged.scores,
+        coverage: judged.coverage,
+        reliability: judged.reliability,
+        conformal: judged.conformal,
+        novelty: judged.novelty,
+        importance: judged.importance,
+        curve: curve(&training.history),
+        findings: learned.findings.iter().map(ToString::to_string).collect(),
+        warnings: told,
+        schema: learned.schema,
+    };
+    let cost = Cost {
+        training_s,
+        whole_s: started.elapsed().as_secs_f64(),
+    };
+    let kept = folder.finish(&ensemble, kept, cost)?;
+    Ok(Fitted {
+        ensemble,
+        kept,
+        cost,
+    })
+}
+
+fn train(
+    folder: &Folder,
+    request: &Request,
+    learned: &Learned,
+    checkpoint: Option<Checkpoint>,
+    watch: &dyn Watch,
+) -> Result<Ensemble, ModelError> {
+    let path = folder.checkpoint();
+    let mut checkpoints = Checkpoints::new(&path);
+    let mut observer = |epoch: &Epoch<'_>| {
+        checkpoints.keep(epoch)?;
+        watch.epoch(EpochProgress::of(epoch));
+        Ok(Flow::Continue)
+    };
+    let mut builder = Ensemble::builder()
+        .method(request.method)
+        .recipe(&request.recipe)
+        .seed(request.seed)
+        .validation_share(request.validation)
+        .feature_names(&learned.schema.feature_names())
+        .observer(&mut observer);
+    if let Some(groups) = &learned.groups {
+        builder = builder.groups(groups);
+    }
+    if let Some(checkpoint) = checkpoint {
+        builder = builder.checkpoint(checkpoint);
+    }
+    match &learned.target {
+        Targets::Numbers(y) => builder.fit(learned.x.view(), y.view(), learned.schema.task()),
+        Targets::Labels(labels) => builder.fit_labels(learned.x.view(), labels),
+    }
+}
