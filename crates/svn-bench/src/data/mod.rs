@@ -1,6 +1,6 @@
 //! From a file on disk to arrays: bytes → lines → records → table of cells → features and a target.
 //!
-//! [`schema`] is for tables of any kind; [`load`] for the benchmark's, which are numbers alone, to a checked [`Dataset`].
+//! [`Schema`] is for tables of any kind; [`load`] for the benchmark's, which are numbers alone, to a checked [`Dataset`].
 //!
 //! Nothing is repaired in silence: a cell that is no number is an error that names file, line and column,
 //! unless the caller chose a [`CellPolicy`], and what a policy did is counted in the [`LoadReport`].

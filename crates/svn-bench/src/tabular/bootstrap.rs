@@ -77,7 +77,7 @@ const DRAWS: (usize, usize) = (100, 1000);
 /// Each metric of all rows, with the 5 % and 95 % quantiles of its values on rows drawn with replacement.
 ///
 /// # Errors
-/// As for [`metrics`].
+/// [`RunError::Failed`] for a prediction and targets that do not fit each other.
 pub fn bootstrap(
     predicted: &Predicted,
     truth: &Truth,
