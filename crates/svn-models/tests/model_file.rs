@@ -118,7 +118,7 @@ fn what_is_not_whole_says_so() {
     assert!(said(&text[..text.len() / 2], &bytes).contains("model.json is damaged: EOF"));
     assert!(said("hello", &bytes).contains("model.json is damaged"));
     let newer = text.replace("\"schema\": 1", "\"schema\": 7");
-    assert!(said(&newer, &bytes).contains("has schema 7, this program reads 1"));
+    assert!(said(&newer, &bytes).contains("has schema 7, this program reads 1 to 2"));
     let strange = text.replace("\"method\"", "\"manner\"");
     assert!(said(&strange, &bytes).contains("unknown field `manner`"));
     let cut = &bytes[..bytes.len() - 8];

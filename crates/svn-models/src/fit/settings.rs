@@ -1,8 +1,10 @@
 //! What decides a training run.
 
-use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
+use crate::likelihood::{
+    Gaussian, HeteroscedasticGaussian, MixtureDensity, StudentT, no_exact_root,
+};
 use crate::network::{NetworkSettings, last_layer};
-use crate::posterior::{CurvaturePart, CurvatureSettings};
+use crate::posterior::{CurvaturePart, CurvatureRoot, CurvatureSettings};
 use crate::{Backend, BackendKind, Device, Likelihood, ModelError, Precision};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -10,7 +12,7 @@ use svn_curvature::Sequential;
 use svn_stein::Method;
 
 /// Which likelihood, and so what is predicted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LikelihoodKind {
@@ -18,6 +20,10 @@ pub enum LikelihoodKind {
     Gaussian,
     /// A number. Mean and log variance are network outputs.
     Heteroscedastic,
+    /// A number. Location and log squared scale of a Student t are network outputs; of so many degrees of freedom, above 2.
+    StudentT(f64),
+    /// A number. Weights, means and log variances of this many Gaussians are network outputs.
+    Mixture(usize),
     /// One of two classes, by one logit; targets 0 and 1.
     Bernoulli,
     /// One of this many classes, by a logit each; targets from 0.
@@ -28,7 +34,7 @@ impl LikelihoodKind {
     /// The likelihood before training.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] for fewer than two classes.
+    /// [`ModelError::Setting`] for fewer than two classes, no component, or degrees of freedom out of range.
     pub fn build(self) -> Result<Likelihood, ModelError> {
         Ok(match self {
             // Standardised targets have variance 1, so this is where residuals start.
@@ -36,6 +42,8 @@ impl LikelihoodKind {
             Self::Heteroscedastic => {
                 Likelihood::Heteroscedastic(HeteroscedasticGaussian::default())
             }
+            Self::StudentT(degrees) => Likelihood::StudentT(StudentT::new(degrees)?),
+            Self::Mixture(components) => Likelihood::Mixture(MixtureDensity::new(components)?),
             Self::Bernoulli => Likelihood::Bernoulli,
             Self::Softmax(classes) if classes < 2 => {
                 return Err(ModelError::setting("classes", classes, "at least 2"));
@@ -60,7 +68,7 @@ impl LikelihoodKind {
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
 /// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
-/// | `noise_floor` | least standard deviation of heteroscedastic noise; left out, about 0.001 | (0, 7) |
+/// | `noise_floor` | least standard deviation, or scale, of predicted noise; left out, about 0.001 | (0, 7) |
 /// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
 /// | `backend` | who evaluates the network; left out, plain Rust for perceptrons on the CPU and libtorch for all else | [`BackendKind`] |
 /// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
@@ -94,9 +102,9 @@ pub struct FitSettings {
     /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
-    /// Least standard deviation of heteroscedastic noise, in those of the (standardised) targets: its square is added to the
-    /// variance, so that rows that seem to have no noise gain no more weight than this, in training as in prediction. Left out, that of
-    /// [`HeteroscedasticGaussian::default`]. Other likelihoods make no use of it.
+    /// Least standard deviation of predicted noise (of a Student t, least scale), in those of the (standardised) targets: its
+    /// square is added to the variance, so that rows that seem to have no noise gain no more weight than this, in training as in prediction. Left out, that of
+    /// [`VarianceLink::default`](crate::likelihood::VarianceLink). Other likelihoods make no use of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
     /// Share `ρ` of the steps so far over which each particle's weights are averaged: what is scored, kept and returned is
@@ -183,8 +191,14 @@ impl FitSettings {
                 "above 0 and at most 1",
             ));
         }
-        self.build_likelihood()?;
+        let likelihood = self.build_likelihood()?;
         self.curvature.validate()?;
+        if self.method.needs_curvature()
+            && self.curvature.root == CurvatureRoot::Exact
+            && !likelihood.has_exact_root()
+        {
+            return Err(no_exact_root());
+        }
         if self.curvature.part == CurvaturePart::LastLayer
             && self.method.needs_curvature()
             && !matches!(self.method, Method::LlSvn { .. })
@@ -201,11 +215,19 @@ impl FitSettings {
     /// The likelihood before training, with its noise floor.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] for fewer than two classes or a floor out of range.
+    /// As for [`LikelihoodKind::build`], and [`ModelError::Setting`] for a floor out of range.
     pub fn build_likelihood(&self) -> Result<Likelihood, ModelError> {
         match (self.likelihood.build()?, self.noise_floor) {
             (Likelihood::Heteroscedastic(noise), Some(floor)) => {
                 Ok(Likelihood::Heteroscedastic(noise.with_floor(floor)?))
+            }
+            (Likelihood::StudentT(head), Some(floor)) => {
+                let scale = head.scale().with_floor(floor)?;
+                Ok(Likelihood::StudentT(head.with_scale(scale)))
+            }
+            (Likelihood::Mixture(head), Some(floor)) => {
+                let variance = head.variance().with_floor(floor)?;
+                Ok(Likelihood::Mixture(head.with_variance(variance)))
             }
             (likelihood, _) => Ok(likelihood),
         }

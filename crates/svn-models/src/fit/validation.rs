@@ -1,9 +1,9 @@
 //! The score of weights on the validation rows.
 
 use crate::likelihood::Gaussian;
-use crate::members::best_noise_variance;
+use crate::members::{best_noise_variance, prediction};
 use crate::{ClassPrediction, Likelihood, Members, ModelError, Prediction, Rows};
-use ndarray::{Array2, ArrayView2, s};
+use ndarray::ArrayView2;
 use svn_curvature::{Backend, Samples, Sequential};
 
 /// Validation rows and the likelihood they are scored by.
@@ -47,7 +47,8 @@ impl Whole<'_> {
 
 impl Validation<'_> {
     /// The likelihood under which the ensemble would predict now, and its score: the mean negative log likelihood of the
-    /// validation rows, of classes under the mean probability. A common noise is the one that suits these rows best.
+    /// validation rows, of classes under the mean probability, of Gaussian members under the Gaussian of their moments, of other
+    /// numbers under the density itself. A common noise is the one that suits these rows best.
     pub(super) fn score(
         &self,
         particles: ArrayView2<'_, f64>,
@@ -72,7 +73,7 @@ impl Validation<'_> {
             prediction = prediction.with_common_noise(variance);
             likelihood = Likelihood::Gaussian(Gaussian::new(variance)?);
         }
-        Ok((likelihood, prediction.negative_log_likelihood(targets)))
+        Ok((likelihood, prediction.selection_loss(targets)?))
     }
 
     fn classes(&self, particles: ArrayView2<'_, f64>) -> Result<ClassPrediction, ModelError> {
@@ -95,19 +96,7 @@ impl Validation<'_> {
                 .predict(self.rows.features()),
             Outputs::LastLayer { network, features } => {
                 let outputs = features.forward(network, particles)?;
-                let noise_variances = match &self.likelihood {
-                    Likelihood::Heteroscedastic(head) => head.noise_variance(outputs.view())?,
-                    Likelihood::Gaussian(gaussian) => {
-                        let (members, rows, _) = outputs.dim();
-                        Array2::from_elem((members, rows), gaussian.noise_variance())
-                    }
-                    Likelihood::Bernoulli | Likelihood::Softmax { .. } => {
-                        let (members, rows, _) = outputs.dim();
-                        Array2::from_elem((members, rows), f64::NAN)
-                    }
-                };
-                let means = outputs.slice_move(s![.., .., 0]);
-                Ok(Prediction::unchecked(means, noise_variances))
+                prediction(&self.likelihood, outputs.view())
             }
         }
     }

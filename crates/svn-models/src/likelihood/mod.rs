@@ -14,12 +14,22 @@
 #[cfg(test)]
 mod class_tests;
 mod gaussian;
+#[cfg(test)]
+mod heads_tests;
 mod heteroscedastic;
+mod mixture_density;
+mod rows;
+mod student_t;
 #[cfg(test)]
 mod tests;
+mod variance;
 
 pub use gaussian::Gaussian;
 pub use heteroscedastic::HeteroscedasticGaussian;
+pub use mixture_density::MixtureDensity;
+pub use student_t::StudentT;
+pub(crate) use student_t::{log_normaliser, standard};
+pub use variance::VarianceLink;
 
 use crate::ModelError;
 use ndarray::{Array1, Array3, Array4, ArrayView1, ArrayView2, ArrayView3, Axis};
@@ -49,6 +59,10 @@ pub enum Likelihood {
     Gaussian(Gaussian),
     /// The network gives mean and log variance of each row.
     Heteroscedastic(HeteroscedasticGaussian),
+    /// The network gives location and log squared scale of each row, with heavy tails.
+    StudentT(StudentT),
+    /// The network gives weights, means and log variances of a few Gaussians for each row.
+    Mixture(MixtureDensity),
     /// Two classes; the network gives the log odds of class 1.
     Bernoulli,
     /// Classes `0 .. classes`; the network gives one logit for each.
@@ -63,7 +77,8 @@ impl Likelihood {
     pub fn outputs(&self) -> usize {
         match self {
             Self::Gaussian(_) | Self::Bernoulli => 1,
-            Self::Heteroscedastic(_) => 2,
+            Self::Heteroscedastic(_) | Self::StudentT(_) => 2,
+            Self::Mixture(mixture) => 3 * mixture.components(),
             Self::Softmax { classes } => *classes,
         }
     }
@@ -71,7 +86,9 @@ impl Likelihood {
     /// Number of classes; none for regression.
     pub fn classes(&self) -> Option<usize> {
         match self {
-            Self::Gaussian(_) | Self::Heteroscedastic(_) => None,
+            Self::Gaussian(_) | Self::Heteroscedastic(_) | Self::StudentT(_) | Self::Mixture(_) => {
+                None
+            }
             Self::Bernoulli => Some(2),
             Self::Softmax { classes } => Some(*classes),
         }
@@ -105,8 +122,8 @@ impl Likelihood {
     /// Loss terms of a batch; `outputs`: `N × b × c`, `targets`: `b`.
     ///
     /// # Errors
-    /// [`ModelError::Shape`] or [`ModelError::Curvature`] if the shapes do not fit; [`ModelError::Curvature`] with the row
-    /// of a target that is not finite or no class index.
+    /// [`ModelError::Shape`] or [`ModelError::Curvature`] if the shapes do not fit; [`ModelError::NonFiniteData`] or
+    /// [`ModelError::Curvature`] with the row of a target that is not finite or no class index.
     pub fn loss(
         &self,
         outputs: ArrayView3<'_, f64>,
@@ -117,6 +134,8 @@ impl Likelihood {
         match self {
             Self::Gaussian(likelihood) => likelihood.loss(outputs, targets),
             Self::Heteroscedastic(likelihood) => likelihood.loss(outputs, targets),
+            Self::StudentT(likelihood) => likelihood.loss(outputs, targets),
+            Self::Mixture(likelihood) => likelihood.loss(outputs, targets),
             Self::Bernoulli => of_classes(Loss::Bernoulli, outputs, targets),
             Self::Softmax { .. } => of_classes(Loss::Categorical, outputs, targets),
         }
@@ -127,12 +146,15 @@ impl Likelihood {
     /// Keeping a common noise level out of the root lets rows of earlier batches follow a noise that is still learned.
     ///
     /// # Errors
-    /// [`ModelError::Shape`] if `outputs` is not `N × b × c`.
+    /// [`ModelError::Shape`] if `outputs` is not `N × b × c`; [`ModelError::Setting`] for a mixture density, whose Fisher
+    /// information is an integral without a closed form.
     pub fn curvature_root(&self, outputs: ArrayView3<'_, f64>) -> Result<Array4<f64>, ModelError> {
         check_outputs(outputs, self.outputs())?;
         match self {
             Self::Gaussian(_) => Ok(Gaussian::UNIT.root(outputs)?),
             Self::Heteroscedastic(likelihood) => likelihood.curvature_root(outputs),
+            Self::StudentT(likelihood) => Ok(likelihood.curvature_root(outputs)),
+            Self::Mixture(_) => Err(no_exact_root()),
             Self::Bernoulli => Ok(Loss::Bernoulli.root(outputs)?),
             Self::Softmax { .. } => Ok(Loss::Categorical.root(outputs)?),
         }
@@ -152,10 +174,15 @@ impl Likelihood {
         rng: &mut R,
     ) -> Result<Array4<f64>, ModelError> {
         check_outputs(outputs, self.outputs())?;
+        let samples = samples.max(1);
         match self {
             Self::Gaussian(_) => Ok(Gaussian::UNIT.monte_carlo_root(outputs, samples, rng)?),
             Self::Heteroscedastic(likelihood) => {
                 likelihood.sampled_curvature_root(outputs, samples, rng)
+            }
+            Self::StudentT(likelihood) => likelihood.sampled_curvature_root(outputs, samples, rng),
+            Self::Mixture(likelihood) => {
+                Ok(likelihood.sampled_curvature_root(outputs, samples, rng))
             }
             Self::Bernoulli => Ok(Loss::Bernoulli.monte_carlo_root(outputs, samples, rng)?),
             Self::Softmax { .. } => Ok(Loss::Categorical.monte_carlo_root(outputs, samples, rng)?),
@@ -166,9 +193,20 @@ impl Likelihood {
     pub fn curvature_weight(&self) -> f64 {
         match self {
             Self::Gaussian(likelihood) => likelihood.noise_variance().recip(),
-            Self::Heteroscedastic(_) | Self::Bernoulli | Self::Softmax { .. } => 1.0,
+            _ => 1.0,
         }
     }
+
+    /// Whether [`Self::curvature_root`] has a closed form.
+    pub fn has_exact_root(&self) -> bool {
+        !matches!(self, Self::Mixture(_))
+    }
+}
+
+/// For whoever asks for the exact root of a likelihood without one.
+pub(crate) fn no_exact_root() -> ModelError {
+    let expected = "`sampled`: a mixture density has no exact root";
+    ModelError::setting("root of the curvature", "exact", expected)
 }
 
 /// Terms of a loss that is a normalised negative log likelihood as it is.

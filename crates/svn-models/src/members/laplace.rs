@@ -22,6 +22,7 @@ use svn_curvature::{Backend, Linearized, Precision};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
 
 use super::Members;
+use crate::likelihood::no_exact_root;
 use crate::{Likelihood, ModelError};
 
 /// Rows of features that are linearised at once.
@@ -43,10 +44,13 @@ impl Members {
     /// number of parameters or of curvature rows, and in the latter case the rows.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000;
+    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000, or for a mixture density;
     /// [`ModelError::Shape`] if the width is not the network's.
     pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace, ModelError> {
         self.check_width(training)?;
+        if !self.likelihood.has_exact_root() {
+            return Err(no_exact_root());
+        }
         let rows = training.nrows() * self.likelihood.curvature_rank();
         let dim = self.particles.ncols();
         if rows.min(dim) > LAPLACE_DIM {
@@ -136,7 +140,7 @@ impl Laplace {
             members.check_width(*rows)?;
         }
         let outputs = match members.likelihood {
-            Likelihood::Gaussian(_) | Likelihood::Heteroscedastic(_) => 1,
+            numbers if numbers.classes().is_none() => 1,
             other => other.outputs(),
         };
         let mut variances: Vec<Array3<f64>> = at

@@ -1,6 +1,8 @@
 //! The members of a trained ensemble, in the units of the network, and what they predict.
 
 mod classes;
+mod component;
+mod head;
 mod laplace;
 mod minimum;
 mod mixture;
@@ -10,6 +12,8 @@ mod probit;
 mod temperature;
 
 pub use classes::{ClassPrediction, log_sum_exp};
+pub use component::{Component, Family};
+pub(crate) use head::prediction;
 pub use laplace::Laplace;
 pub(crate) use laplace::MemberCurvature;
 pub use noise::best_noise_variance;
@@ -80,7 +84,7 @@ impl Members {
         self.likelihood
     }
 
-    /// Mean and noise variance of every member at every row of `features` (`n × p`).
+    /// What every member says of every row of `features` (`n × p`): its mean, its noise, its density.
     ///
     /// # Errors
     /// [`ModelError::Shape`] if the width is not the network's; [`ModelError::OtherTask`] for a likelihood of classes.
@@ -92,23 +96,12 @@ impl Members {
             });
         }
         let (members, rows) = (self.particles.nrows(), features.nrows());
-        let mut means = Array2::zeros((members, rows));
-        let mut noise_variances = Array2::zeros((members, rows));
+        let mut all = Array3::zeros((members, rows, self.likelihood.outputs()));
         self.forward(features, |rows, outputs| {
-            means
-                .slice_mut(s![.., rows.clone()])
-                .assign(&outputs.index_axis(Axis(2), 0));
-            let mut noise = noise_variances.slice_mut(s![.., rows]);
-            match &self.likelihood {
-                Likelihood::Gaussian(gaussian) => noise.fill(gaussian.noise_variance()),
-                Likelihood::Heteroscedastic(head) => {
-                    noise.assign(&head.noise_variance(outputs)?);
-                }
-                Likelihood::Bernoulli | Likelihood::Softmax { .. } => noise.fill(f64::NAN),
-            }
+            all.slice_mut(s![.., rows, ..]).assign(&outputs);
             Ok(())
         })?;
-        Ok(Prediction::unchecked(means, noise_variances))
+        prediction(&self.likelihood, all.view())
     }
 
     /// Logits of every member at every row of `features` (`n × p`). One logit `f` of two classes is given as `(0, f)`.

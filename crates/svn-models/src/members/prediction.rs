@@ -1,6 +1,7 @@
 //! Predictions of an ensemble's members, and the moments of their mixture.
 //!
-//! The predictive density is the equal mixture of the members' Gaussians, of means `μ_p` and variances `σ_p² + v_p`:
+//! The predictive density is the equal mixture of the members' densities, of means `μ_p` and variances `σ_p² + v_p`; each is a
+//! Gaussian, a Student t, or a mixture of Gaussians itself (see [`Component`]):
 //!
 //! ```text
 //! mean = (1/N) Σ_p μ_p        variance = (1/N) Σ_p (μ_p − mean)² + (1/N) Σ_p v_p + (1/N) Σ_p σ_p²
@@ -10,9 +11,11 @@
 //! `σ_p²` is the observation noise that a member predicts, `v_p` the variance of its mean under its Laplace approximation, zero
 //! where that was not asked for. Density, quantiles and draws are in `mixture.rs`.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array, Array1, Array2, Array3, ArrayView1, ArrayView2, Axis, Dimension};
 
+use super::{Component, Family, log_sum_exp};
 use crate::ModelError;
+use crate::likelihood::StudentT;
 
 /// What the `N` members say of `n` rows, in the units of the targets given to training.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +23,22 @@ pub struct Prediction {
     means: Array2<f64>,
     noise: Array2<f64>,
     laplace: Option<Array2<f64>>,
+    shape: Shape,
+}
+
+/// What the members' densities are, beside their moments.
+#[derive(Debug, Clone, PartialEq)]
+enum Shape {
+    Gaussian,
+    StudentT {
+        degrees: f64,
+    },
+    /// Gaussians, each `N × n × K`; variances without those of Laplace approximations.
+    Mixture {
+        log_weights: Array3<f64>,
+        locations: Array3<f64>,
+        variances: Array3<f64>,
+    },
 }
 
 impl Prediction {
@@ -45,16 +64,107 @@ impl Prediction {
         Ok(Self::unchecked(means, noise_variances))
     }
 
+    /// Members' Student t densities with `ν` degrees of freedom, of means `μ_p` and squared scales `s_p² > 0`: noise variances
+    /// are `s_p² ν/(ν − 2)`.
+    ///
+    /// # Shapes
+    /// Both `N × n`: members by rows.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new); [`ModelError::Setting`] unless `ν > 2`.
+    pub fn student_t(
+        means: Array2<f64>,
+        squared_scales: Array2<f64>,
+        degrees: f64,
+    ) -> Result<Self, ModelError> {
+        let degrees = StudentT::new(degrees)?.degrees();
+        let Self { means, noise, .. } = Self::new(means, squared_scales)?;
+        Ok(Self::student_t_unchecked(means, noise, degrees))
+    }
+
+    /// Members' mixtures of `K` Gaussians: logarithms of weights up to a constant, means, and variances above 0.
+    ///
+    /// # Shapes
+    /// All `N × n × K`: members by rows by components.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for shapes that differ or nothing at all, [`ModelError::Predicted`] for a value that is not finite or a
+    /// variance that is not positive.
+    pub fn mixture(
+        log_weights: Array3<f64>,
+        locations: Array3<f64>,
+        variances: Array3<f64>,
+    ) -> Result<Self, ModelError> {
+        if locations.is_empty() {
+            return Err(shape("component means", &locations, &[1, 1, 1]));
+        }
+        for (what, found) in [
+            ("component weights", &log_weights),
+            ("component variances", &variances),
+        ] {
+            if found.dim() != locations.dim() {
+                return Err(shape(what, found, locations.shape()));
+            }
+        }
+        for k in 0..locations.dim().2 {
+            let of = |array: &Array3<f64>| array.index_axis(Axis(2), k).to_owned();
+            all("component mean", &of(&locations), "finite", f64::is_finite)?;
+            let what = "component log weight";
+            all(what, &of(&log_weights), "finite", f64::is_finite)?;
+            let what = "component variance";
+            all(what, &of(&variances), "finite positive", |v| {
+                v.is_finite() && v > 0.0
+            })?;
+        }
+        let totals = log_weights.map_axis(Axis(2), |row| log_sum_exp(row.iter().copied()));
+        let log_weights = log_weights - totals.insert_axis(Axis(2));
+        Ok(Self::mixture_unchecked(log_weights, locations, variances))
+    }
+
     /// Of weights that training has just moved, which may say anything.
     pub(crate) fn unchecked(means: Array2<f64>, noise: Array2<f64>) -> Self {
         Self {
             means,
             noise,
             laplace: None,
+            shape: Shape::Gaussian,
         }
     }
 
-    /// With variances `v_p ≥ 0` of the members' means, which the density then has besides the noise.
+    pub(super) fn student_t_unchecked(
+        means: Array2<f64>,
+        squared_scales: Array2<f64>,
+        degrees: f64,
+    ) -> Self {
+        let ratio = Family::StudentT { degrees }.variance_ratio();
+        Self {
+            shape: Shape::StudentT { degrees },
+            ..Self::unchecked(means, squared_scales * ratio)
+        }
+    }
+
+    /// Weights sum to 1.
+    pub(super) fn mixture_unchecked(
+        log_weights: Array3<f64>,
+        locations: Array3<f64>,
+        variances: Array3<f64>,
+    ) -> Self {
+        let weights = log_weights.mapv(f64::exp);
+        let means = (&weights * &locations).sum_axis(Axis(2));
+        let deviations = &locations - &means.view().insert_axis(Axis(2));
+        let noise = (&weights * &(&variances + &deviations.mapv(|d| d * d))).sum_axis(Axis(2));
+        Self {
+            shape: Shape::Mixture {
+                log_weights,
+                locations,
+                variances,
+            },
+            ..Self::unchecked(means, noise)
+        }
+    }
+
+    /// With variances `v_p ≥ 0` of the members' means, which the density then has besides the noise: a Student t keeps its
+    /// degrees of freedom and takes on the variance, each Gaussian of a mixture grows by all of it.
     ///
     /// # Shapes
     /// `variances`: `N × n`.
@@ -74,10 +184,13 @@ impl Prediction {
         })
     }
 
-    /// With one noise variance for all members and rows.
+    /// With one noise variance for all members and rows; members that were mixtures are then single Gaussians.
     #[must_use]
     pub fn with_common_noise(mut self, variance: f64) -> Self {
         self.noise.fill(variance);
+        if let Shape::Mixture { .. } = self.shape {
+            self.shape = Shape::Gaussian;
+        }
         self
     }
 
@@ -89,6 +202,18 @@ impl Prediction {
             means: self.means.mapv_into(|y| mean + scale * y),
             noise: variances(self.noise),
             laplace: self.laplace.map(variances),
+            shape: match self.shape {
+                Shape::Mixture {
+                    log_weights,
+                    locations,
+                    variances,
+                } => Shape::Mixture {
+                    log_weights,
+                    locations: locations.mapv_into(|y| mean + scale * y),
+                    variances: variances.mapv_into(|v| scale * scale * v),
+                },
+                shape => shape,
+            },
         }
     }
 
@@ -103,6 +228,18 @@ impl Prediction {
             means: of(&self.means),
             noise: of(&self.noise),
             laplace: self.laplace.as_ref().map(of),
+            shape: match &self.shape {
+                Shape::Mixture {
+                    log_weights,
+                    locations,
+                    variances,
+                } => Shape::Mixture {
+                    log_weights: log_weights.select(Axis(1), rows),
+                    locations: locations.select(Axis(1), rows),
+                    variances: variances.select(Axis(1), rows),
+                },
+                shape => shape.clone(),
+            },
         }
     }
 
@@ -168,14 +305,63 @@ impl Prediction {
         }
     }
 
-    /// Variance of a member's Gaussian at a row.
-    pub(super) fn member_variance(&self, member: usize, row: usize) -> f64 {
+    /// The family of all components.
+    pub fn family(&self) -> Family {
+        match self.shape {
+            Shape::StudentT { degrees } => Family::StudentT { degrees },
+            Shape::Gaussian | Shape::Mixture { .. } => Family::Gaussian,
+        }
+    }
+
+    /// Components `K` of a member: one unless it is a mixture.
+    pub fn components_per_member(&self) -> usize {
+        match &self.shape {
+            Shape::Mixture { locations, .. } => locations.dim().2,
+            Shape::Gaussian | Shape::StudentT { .. } => 1,
+        }
+    }
+
+    /// The components of all members at a row, member by member, Laplace variances included; a member weighs `1/N`.
+    ///
+    /// # Panics
+    /// For what is no row, when the first is taken.
+    pub fn components(&self, row: usize) -> impl Iterator<Item = Component> + Clone + '_ {
+        let each = self.components_per_member();
+        (0..self.members() * each).map(move |i| self.component(i / each, row, i % each))
+    }
+
+    pub(super) fn component(&self, member: usize, row: usize, k: usize) -> Component {
         let at = [member, row];
-        self.noise[at] + self.laplace.as_ref().map_or(0.0, |laplace| laplace[at])
+        let laplace = self.laplace.as_ref().map_or(0.0, |laplace| laplace[at]);
+        match &self.shape {
+            Shape::Gaussian | Shape::StudentT { .. } => Component {
+                log_weight: 0.0,
+                location: self.means[at],
+                squared_scale: (self.noise[at] + laplace) / self.family().variance_ratio(),
+            },
+            Shape::Mixture {
+                log_weights,
+                locations,
+                variances,
+            } => Component {
+                log_weight: log_weights[[member, row, k]],
+                location: locations[[member, row, k]],
+                squared_scale: variances[[member, row, k]] + laplace,
+            },
+        }
+    }
+
+    /// What epochs and Laplace precisions are chosen by: the [moments' Gaussian](Self::negative_log_likelihood) of Gaussian
+    /// members, the [density itself](Self::negative_log_density) of others.
+    pub(crate) fn selection_loss(&self, targets: ArrayView1<'_, f64>) -> Result<f64, ModelError> {
+        match self.shape {
+            Shape::Gaussian => Ok(self.negative_log_likelihood(targets)),
+            Shape::StudentT { .. } | Shape::Mixture { .. } => self.negative_log_density(targets),
+        }
     }
 
     /// Mean negative log likelihood of `targets` under the Gaussian with the mixture's moments, in nats a row,
-    /// `½ ln 2π` included. [`log_density`](Self::log_density) is that of the mixture itself.
+    /// `½ ln 2π` included. [`negative_log_density`](Self::negative_log_density) is that of the mixture itself.
     pub fn negative_log_likelihood(&self, targets: ArrayView1<'_, f64>) -> f64 {
         let (mean, variance) = (self.mean(), self.variance());
         let sum: f64 = targets
@@ -192,7 +378,7 @@ fn average(members: &Array2<f64>) -> Array1<f64> {
     members.sum_axis(Axis(0)) / members.nrows().max(1) as f64
 }
 
-fn shape(what: &str, found: &Array2<f64>, expected: &[usize]) -> ModelError {
+fn shape<D: Dimension>(what: &str, found: &Array<f64, D>, expected: &[usize]) -> ModelError {
     ModelError::Shape {
         what: format!("{what} of a prediction"),
         found: found.shape().to_vec(),
@@ -219,56 +405,5 @@ fn all(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use approx::assert_relative_eq;
-    use ndarray::array;
-
-    #[test]
-    fn moments_are_those_of_the_mixture() {
-        let prediction = Prediction::new(array![[1.0], [3.0]], array![[0.5], [1.5]]).unwrap();
-        assert_relative_eq!(prediction.mean()[0], 2.0);
-        assert_relative_eq!(prediction.variance()[0], 2.0);
-        let by_hand = 0.5 * ((5.0f64 - 2.0).powi(2) / 2.0 + (4.0 * std::f64::consts::PI).ln());
-        assert_relative_eq!(
-            prediction.negative_log_likelihood(array![5.0].view()),
-            by_hand,
-            max_relative = 1e-14
-        );
-        let wider = prediction.with_laplace(array![[0.0], [4.0]]).unwrap();
-        assert_relative_eq!(wider.variance()[0], 4.0);
-        assert_relative_eq!(wider.epistemic_sd()[0], 3.0f64.sqrt());
-        assert_relative_eq!(wider.aleatoric_sd()[0], 1.0);
-        assert_eq!(wider.select(&[0, 0]).variance(), array![4.0, 4.0]);
-        let feet = wider.rescaled(10.0, 2.0);
-        assert_eq!((feet.mean()[0], feet.sd()[0]), (14.0, 4.0));
-    }
-
-    #[test]
-    fn one_member_has_no_spread_but_its_noise() {
-        let prediction = Prediction::new(array![[1.0, 2.0]], array![[0.1, 0.2]]).unwrap();
-        assert_eq!(prediction.spread(), array![0.0, 0.0]);
-        assert_eq!(prediction.variance(), array![0.1, 0.2]);
-    }
-
-    #[test]
-    fn what_is_no_prediction_is_named() {
-        let message = |means, noise| Prediction::new(means, noise).unwrap_err().to_string();
-        assert_eq!(
-            message(array![[1.0, f64::NAN]], array![[1.0, 1.0]]),
-            "mean of member 0 at row 1 is NaN, expected a finite number"
-        );
-        assert_eq!(
-            message(array![[1.0], [2.0]], array![[1.0], [0.0]]),
-            "noise variance of member 1 at row 0 is 0, expected a finite positive number"
-        );
-        assert_eq!(
-            message(array![[1.0]], array![[1.0, 2.0]]),
-            "noise variances of a prediction has shape [1, 2]; expected [1, 1]"
-        );
-        assert_eq!(
-            message(Array2::zeros((0, 3)), Array2::zeros((0, 3))),
-            "means of a prediction has shape [0, 3]; expected [1, 1]"
-        );
-    }
-}
+#[path = "prediction_tests.rs"]
+mod tests;

@@ -90,8 +90,8 @@ impl<'o> Builder<'o> {
 
     /// A network of one's own instead of a perceptron. A row of features holds a sample of `input_shape` in row-major order.
     ///
-    /// The last layer has two outputs for a number (mean and log variance; one with homoscedastic noise), one for two classes
-    /// (a logit), else one a class. Convolutions need the feature `torch`.
+    /// The last layer has two outputs for a number (mean and log variance; one with homoscedastic noise, three for each Gaussian
+    /// of a mixture), one for two classes (a logit), else one a class. Convolutions need the feature `torch`.
     #[must_use]
     pub fn layers(mut self, input_shape: &[usize], layers: Vec<Layer>) -> Self {
         self.network = NetworkKind::Layers(Layers {

@@ -23,8 +23,8 @@ use crate::recipe::{Method, Problem, Recipe, Resolved};
 use crate::scaling::FeatureScaler;
 use crate::{Backend, Device, Likelihood, Members, ModelError};
 
-/// Version of the format.
-const SCHEMA: u32 = 1;
+/// Version of the format: 2 where the recipe names a likelihood, 1 where it does not, which programs of before can read.
+const SCHEMA: u32 = 2;
 const JSON: &str = "model.json";
 const TENSORS: &str = "model.safetensors";
 const WEIGHTS: &str = "weights";
@@ -48,7 +48,7 @@ pub enum ModelFileError {
         path: PathBuf,
     },
     /// Of another version of the format.
-    #[error("{} has schema {found}, this program reads {SCHEMA}; use the version that wrote it ({version})", path.display())]
+    #[error("{} has schema {found}, this program reads 1 to {SCHEMA}; use the version that wrote it ({version})", path.display())]
     Schema {
         /// The file.
         path: PathBuf,
@@ -140,7 +140,10 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
     write(&made.path().join(TENSORS), &tensors)?;
     let training = &ensemble.training;
     let description = Description {
-        schema: SCHEMA,
+        schema: match ensemble.resolved.recipe.likelihood {
+            Some(_) => SCHEMA,
+            None => 1,
+        },
         version: env!("CARGO_PKG_VERSION").to_owned(),
         method: ensemble.resolved.method,
         problem: ensemble.resolved.problem.clone(),
@@ -187,7 +190,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
     };
     let in_json = |error: serde_json::Error| damaged(&json, error.to_string());
     let header: Header = serde_json::from_str(&text).map_err(in_json)?;
-    if header.schema != u64::from(SCHEMA) {
+    if !(1..=u64::from(SCHEMA)).contains(&header.schema) {
         return Err(ModelFileError::Schema {
             path: json,
             found: header.schema,

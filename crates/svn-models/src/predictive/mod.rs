@@ -2,7 +2,7 @@
 //!
 //! | kind | numbers | classes |
 //! |---|---|---|
-//! | [`Moments`](Predictive::Moments) | mixture of the members' Gaussians | mean of their probabilities |
+//! | [`Moments`](Predictive::Moments) | mixture of the members' densities | mean of their probabilities |
 //! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew | logits shrunk by their variances |
 //!
 //! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
@@ -111,7 +111,7 @@ impl Predictor {
                     predictor.common_noise = Some(noise);
                     prediction = prediction.with_common_noise(noise);
                 }
-                predictor.validation_nll = Some(prediction.negative_log_likelihood(targets));
+                predictor.validation_nll = Some(prediction.selection_loss(targets)?);
             }
             return Ok(predictor);
         }
@@ -238,7 +238,7 @@ impl Predictor {
                     Some(noise) => prediction.with_common_noise(noise),
                     None => prediction,
                 };
-                Ok(prediction.negative_log_likelihood(targets))
+                prediction.selection_loss(targets)
             })?
         };
         self.laplace = Some((laplace, precision));

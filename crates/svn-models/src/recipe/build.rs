@@ -8,8 +8,9 @@ use svn_stein::{
     NewtonEnsemble, Rate, StepRule,
 };
 
-use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
+use super::{Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
 use crate::fit::{FitSettings, LikelihoodKind};
+use crate::likelihood::{MixtureDensity, StudentT};
 use crate::network::{NetworkSettings, last_layer};
 use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use crate::{Device, ModelError};
@@ -42,8 +43,15 @@ impl Resolved {
     /// Which likelihood.
     pub fn likelihood(&self) -> LikelihoodKind {
         match (self.problem.classes, self.recipe.binary) {
-            (None, _) => match self.recipe.noise {
-                Some(Noise::Homoscedastic) => LikelihoodKind::Gaussian,
+            (None, _) => match (self.recipe.likelihood, self.recipe.noise) {
+                (Some(Head::StudentT), _) => {
+                    LikelihoodKind::StudentT(self.recipe.degrees.unwrap_or(StudentT::DEGREES))
+                }
+                (Some(Head::Mixture), _) => {
+                    let components = self.recipe.components;
+                    LikelihoodKind::Mixture(components.unwrap_or(MixtureDensity::COMPONENTS))
+                }
+                (_, Some(Noise::Homoscedastic)) => LikelihoodKind::Gaussian,
                 _ => LikelihoodKind::Heteroscedastic,
             },
             (Some(_), Some(Binary::Bernoulli)) => LikelihoodKind::Bernoulli,

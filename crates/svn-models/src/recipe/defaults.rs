@@ -7,8 +7,11 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
-use super::{Binary, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved};
+use super::{
+    Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
+};
 use crate::ModelError;
+use crate::likelihood::{MixtureDensity, StudentT, no_exact_root};
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
@@ -69,10 +72,14 @@ impl Recipe {
     /// Fill in what is left out, and leave out what the method does not use.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] for a setting out of its range, or a batch of more rows than there are.
+    /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, or what a mixture density
+    /// does not have: an exact root of the curvature and Laplace variances.
     pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
         self.validate()?;
         let recipe = self.filled(method, problem);
+        if recipe.likelihood == Some(Head::Mixture) {
+            check_mixture(&recipe)?;
+        }
         match recipe.batch_size {
             Some(size) if size > problem.rows => Err(ModelError::setting(
                 "batch_size",
@@ -100,11 +107,16 @@ impl Recipe {
 
     fn filled(&self, method: Method, problem: &Problem) -> Self {
         let given = self.meant_for(method);
+        let numbers = problem.classes.is_none();
+        let likelihood = given
+            .likelihood
+            .filter(|kind| numbers && *kind != Head::Auto);
+        let gaussian = matches!(likelihood, None | Some(Head::Gaussian));
         let is_convolutional = problem.network.is_convolutional();
         let default = if is_convolutional {
             lenet(method, problem.rows, given.activation)
         } else {
-            perceptron(method, problem)
+            perceptron(method, problem, likelihood)
         };
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
@@ -119,11 +131,12 @@ impl Recipe {
         let curved = newton || metric.is_some_and(Metric::needs_curvature);
         let hessian = given.hessian.or(Some(default.hessian)).filter(|_| curved);
         let root = match hessian {
+            _ if likelihood == Some(Head::Mixture) => CurvatureRoot::Sampled(1),
             Some(CurvatureFamily::Full) => CurvatureRoot::Exact,
             _ if !is_convolutional => CurvatureRoot::Exact,
             _ => CurvatureRoot::Sampled(1),
         };
-        let heteroscedastic = given.noise != Some(Noise::Homoscedastic);
+        let heteroscedastic = !gaussian || given.noise != Some(Noise::Homoscedastic);
         Self {
             epochs: given.epochs.or(Some(default.epochs)),
             patience: given.patience.filter(|&epochs| epochs > 0),
@@ -145,10 +158,19 @@ impl Recipe {
                 .activation
                 .or(Some(default.activation))
                 .filter(|_| !has_own_layers),
+            likelihood,
+            degrees: given
+                .degrees
+                .or(Some(StudentT::DEGREES))
+                .filter(|_| likelihood == Some(Head::StudentT)),
+            components: given
+                .components
+                .or(Some(MixtureDensity::COMPONENTS))
+                .filter(|_| likelihood == Some(Head::Mixture)),
             noise: given
                 .noise
                 .or(Some(Noise::Heteroscedastic))
-                .filter(|_| !classes),
+                .filter(|_| !classes && gaussian),
             noise_floor: given.noise_floor.filter(|_| !classes && heteroscedastic),
             prior_precision: given.prior_precision.or(Some(default.prior_precision)),
             hessian,
@@ -191,7 +213,22 @@ impl Recipe {
     }
 }
 
-fn perceptron(method: Method, problem: &Problem) -> Defaults {
+/// What the draws of a mixture density cannot give.
+fn check_mixture(recipe: &Recipe) -> Result<(), ModelError> {
+    if recipe.root == Some(CurvatureRoot::Exact) {
+        return Err(no_exact_root());
+    }
+    match recipe.predictive {
+        None | Some(Predictive::Moments) => Ok(()),
+        Some(kind) => {
+            let expected = "moments: a mixture density has no Laplace variances";
+            let found = format!("{kind:?}").to_lowercase();
+            Err(ModelError::setting("predictive", found, expected))
+        }
+    }
+}
+
+fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> Defaults {
     let size = Size::of(problem.rows);
     // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
     // `docs/experiments/front-door.md`.
@@ -200,6 +237,8 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
         && matches!(method, Method::NewtonEnsemble | Method::Svn | Method::Ssvn);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
+        (true, _) if likelihood == Some(Head::StudentT) => student_t(size),
+        (true, _) if likelihood == Some(Head::Mixture) => mixture(size),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
         (true, Size::Medium) => (256, 100.0, 0.03, 1),
@@ -229,6 +268,26 @@ fn perceptron(method: Method, problem: &Problem) -> Defaults {
         damping,
         trust_region,
         ring,
+    }
+}
+
+/// Batch, damping, trust region and ring of Newton steps under a Student t.
+fn student_t(size: Size) -> (usize, f64, f64, usize) {
+    match size {
+        Size::Few => (32, 30.0, 0.03, 2),
+        Size::Small => (32, 30.0, 0.03, 2),
+        Size::Medium => (64, 100.0, 0.03, 2),
+        Size::Large => (128, 300.0, 0.03, 2),
+    }
+}
+
+/// The same of a mixture density, whose curvature is drawn and so needs more rows and more damping.
+fn mixture(size: Size) -> (usize, f64, f64, usize) {
+    match size {
+        Size::Few => (32, 100.0, 0.03, 4),
+        Size::Small => (32, 100.0, 0.03, 4),
+        Size::Medium => (64, 300.0, 0.03, 4),
+        Size::Large => (128, 1000.0, 0.03, 4),
     }
 }
 

@@ -15,6 +15,21 @@ pub enum Noise {
     Heteroscedastic,
 }
 
+/// What the targets of a regression are distributed by, given the features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Head {
+    /// What suits most data: the Gaussian.
+    Auto,
+    /// Normal, with noise of the kind of [`Noise`].
+    Gaussian,
+    /// Student's t, whose tails have room for outliers.
+    StudentT,
+    /// A mixture of Gaussians, for several humps or skewed noise; not for targets with many equal values, which it closes in on.
+    Mixture,
+}
+
 /// Which network is trained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
-use super::{Binary, LastLayerMode, Noise, Predictive, Schedule};
+use super::{Binary, Head, LastLayerMode, Noise, Predictive, Schedule};
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 use crate::{BackendKind, ModelError};
 
@@ -65,6 +65,15 @@ const SHARE: Range<f64> = Range {
 const FLOOR: Range<f64> = Range {
     expected: "above 0 and below 7",
     fits: |&value| value > 0.0 && value < 7.0,
+};
+
+const DEGREES: Range<f64> = Range {
+    expected: "above 2 and at most 1e6",
+    fits: |&value| value > 2.0 && value <= 1e6,
+};
+const COMPONENTS: Range<usize> = Range {
+    expected: "a whole number, 1 to 100",
+    fits: |value| (1..=100).contains(value),
 };
 
 macro_rules! settings {
@@ -141,9 +150,15 @@ settings! {
     hidden: Vec<usize>, "UNITS", WIDTHS;
     /// Activation of the hidden layers: relu, tanh, sigmoid or gelu
     activation: Activation, "NAME", Range::ANY;
+    /// Likelihood of numbers: auto (gaussian), gaussian, student-t or mixture
+    likelihood: Head, "NAME", Range::ANY;
+    /// Degrees of freedom of the student-t likelihood; 4 if left out
+    degrees: f64, "VALUE", DEGREES;
+    /// Gaussians of the mixture likelihood; 3 if left out
+    components: usize, "N", COMPONENTS;
     /// Gaussian noise: homoscedastic or heteroscedastic
     noise: Noise, "NAME", Range::ANY;
-    /// Least standard deviation of heteroscedastic noise, in those of the target; about 0.001 if left out
+    /// Least standard deviation of predicted noise, in those of the target; about 0.001 if left out
     noise_floor: f64, "VALUE", FLOOR;
     /// Precision of the Gaussian prior
     prior_precision: f64, "VALUE", POSITIVE;

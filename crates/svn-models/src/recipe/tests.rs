@@ -4,6 +4,7 @@ use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
 use super::*;
+use crate::fit::LikelihoodKind;
 use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot};
 use crate::stein;
 use crate::{BackendKind, Device};
@@ -76,6 +77,21 @@ fn what_is_out_of_range_is_told_with_what_is_not() {
             "bandwidth is -1; expected median, 2d or a positive number",
         ),
         (
+            "likelihood",
+            "cauchy",
+            "likelihood is cauchy; expected auto, gaussian, student-t, mixture",
+        ),
+        (
+            "degrees",
+            "2",
+            "degrees is 2; expected above 2 and at most 1e6",
+        ),
+        (
+            "components",
+            "0",
+            "components is 0; expected a whole number, 1 to 100",
+        ),
+        (
             "rate",
             "1",
             "setting is rate; expected one of the settings of a recipe",
@@ -107,6 +123,9 @@ fn there_and_back() {
         ("particles", "5"),
         ("hidden", "50,20"),
         ("activation", "tanh"),
+        ("likelihood", "student-t"),
+        ("degrees", "5"),
+        ("components", "2"),
         ("noise", "homoscedastic"),
         ("noise_floor", "0.01"),
         ("prior_precision", "2"),
@@ -228,6 +247,84 @@ fn a_method_records_what_it_uses_and_nothing_else() {
         (svgd.kernel, svgd.hessian, svgd.root),
         (Some(Kernel::Rbf), None, None)
     );
+}
+
+#[test]
+fn a_likelihood_records_what_it_uses_and_nothing_else() {
+    let of = |text: &str, problem: &Problem, method| {
+        let mut recipe = Recipe {
+            noise: Some(Noise::Homoscedastic),
+            noise_floor: Some(0.01),
+            degrees: Some(3.0),
+            components: Some(5),
+            ..Recipe::default()
+        };
+        recipe.set("likelihood", text).unwrap();
+        recipe.resolve(method, problem).unwrap()
+    };
+    for text in ["auto", "gaussian"] {
+        let gaussian = of(text, &TABLE, Method::Svn);
+        assert_eq!(gaussian.likelihood(), LikelihoodKind::Gaussian);
+        let recipe = gaussian.recipe;
+        assert_eq!((recipe.degrees, recipe.components), (None, None));
+        assert_eq!(recipe.likelihood.is_some(), text == "gaussian");
+        assert_eq!(recipe.noise_floor, None, "of heteroscedastic noise alone");
+    }
+    let student_t = of("student-t", &TABLE, Method::Svn);
+    assert_eq!(student_t.likelihood(), LikelihoodKind::StudentT(3.0));
+    let recipe = student_t.recipe;
+    assert_eq!(
+        (recipe.noise, recipe.degrees, recipe.components),
+        (None, Some(3.0), None)
+    );
+    assert_eq!(recipe.noise_floor, Some(0.01));
+    assert_eq!(recipe.root, Some(CurvatureRoot::Exact));
+    let mixture = of("mixture", &TABLE, Method::Svn);
+    assert_eq!(mixture.likelihood(), LikelihoodKind::Mixture(5));
+    let recipe = mixture.recipe;
+    assert_eq!((recipe.noise, recipe.degrees), (None, None));
+    assert_eq!(recipe.root, Some(CurvatureRoot::Sampled(1)));
+    assert_eq!(of("mixture", &TABLE, Method::Ensemble).recipe.root, None);
+    // Classes have none of them.
+    let classes = Problem {
+        classes: Some(3),
+        ..TABLE
+    };
+    let classes = of("mixture", &classes, Method::Svn).recipe;
+    assert_eq!((classes.likelihood, classes.components), (None, None));
+
+    let resolved = Recipe {
+        likelihood: Some(Head::StudentT),
+        ..Recipe::default()
+    };
+    let kind = resolved.resolve(Method::Svn, &TABLE).unwrap().likelihood();
+    assert_eq!(kind, LikelihoodKind::StudentT(4.0));
+}
+
+#[test]
+fn a_mixture_density_has_neither_exact_roots_nor_laplace_variances() {
+    let of = |name: &str, text: &str| {
+        let mut recipe = Recipe {
+            likelihood: Some(Head::Mixture),
+            ..Recipe::default()
+        };
+        recipe.set(name, text).unwrap();
+        let found = recipe.resolve(Method::Svn, &TABLE);
+        found.map(|_| ()).map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        of("root", "exact").unwrap_err(),
+        "root of the curvature is exact; expected `sampled`: a mixture density has no exact root"
+    );
+    for kind in ["laplace", "epistemic"] {
+        let expected = "expected moments: a mixture density has no Laplace variances";
+        assert_eq!(
+            of("predictive", kind).unwrap_err(),
+            format!("predictive is {kind}; {expected}")
+        );
+    }
+    assert_eq!(of("root", "sampled 2"), Ok(()));
+    assert_eq!(of("predictive", "moments"), Ok(()));
 }
 
 #[test]
