@@ -7,7 +7,7 @@ use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_models::curvature::Activation;
 use svn_models::fit::{FitSettings, LikelihoodKind, Start, fit};
-use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
+use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood, StudentT};
 use svn_models::network::{MlpSettings, NetworkSettings, initial_particles, last_layer};
 use svn_models::posterior::{
     CurvatureFamily, CurvaturePart, CurvatureSettings, Posterior, PosteriorSettings,
@@ -48,12 +48,16 @@ fn rows(classes: Option<usize>) -> Rows {
     Rows::new(normal(ROWS, 2, 1), targets).unwrap()
 }
 
-fn likelihoods() -> [(Likelihood, Rows); 4] {
+fn likelihoods() -> [(Likelihood, Rows); 5] {
     let gaussian = Likelihood::Gaussian(Gaussian::new(0.3).unwrap());
     let heteroscedastic = Likelihood::Heteroscedastic(HeteroscedasticGaussian::default());
     [
         (gaussian, rows(None)),
         (heteroscedastic, rows(None)),
+        (
+            Likelihood::StudentT(StudentT::new(4.0).unwrap()),
+            rows(None),
+        ),
         (Likelihood::Bernoulli, rows(Some(2))),
         (Likelihood::Softmax { classes: 3 }, rows(Some(3))),
     ]

@@ -144,6 +144,25 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
         ("svn rows cg", settings(cg, spread, full)),
         ("svn averaged", averaged),
         (
+            "svn student-t",
+            settings(
+                svn(Coupling::Gram, adaptive),
+                LikelihoodKind::StudentT(4.0),
+                full,
+            ),
+        ),
+        (
+            "svn mixture",
+            settings(
+                svn(Coupling::Gram, constant),
+                LikelihoodKind::Mixture(3),
+                CurvatureSettings {
+                    root: CurvatureRoot::Sampled(1),
+                    ..full
+                },
+            ),
+        ),
+        (
             "svn diag",
             settings(
                 svn(Coupling::BlockDiagonal, adaptive),

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_models::curvature::Activation;
-use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
+use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood, StudentT};
 use svn_models::network::{MlpSettings, initial_particles};
 use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::{Curved, Score};
@@ -35,6 +35,10 @@ fn likelihoods() -> Vec<(&'static str, Likelihood)> {
             Likelihood::Heteroscedastic(
                 HeteroscedasticGaussian::default().with_floor(2.0).unwrap(),
             ),
+        ),
+        (
+            "student-t",
+            Likelihood::StudentT(StudentT::new(4.0).unwrap()),
         ),
     ]
 }

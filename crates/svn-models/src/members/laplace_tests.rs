@@ -9,7 +9,7 @@ use svn_curvature::Activation;
 use svn_curvature::Backend;
 
 use super::*;
-use crate::likelihood::{Gaussian, HeteroscedasticGaussian};
+use crate::likelihood::{Gaussian, HeteroscedasticGaussian, StudentT, VarianceLink};
 use crate::network::{MlpSettings, initial_particles};
 
 fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
@@ -90,6 +90,11 @@ fn information(likelihood: Likelihood, outputs: &[f64]) -> Array2<f64> {
     match likelihood {
         Likelihood::Gaussian(gaussian) => array![[1.0 / gaussian.noise_variance()]],
         Likelihood::Heteroscedastic(_) => array![[(-outputs[1]).exp(), 0.0], [0.0, 0.5]],
+        Likelihood::StudentT(head) => {
+            let nu = head.degrees();
+            let location = (nu + 1.0) / ((nu + 3.0) * outputs[1].exp());
+            array![[location, 0.0], [0.0, nu / (2.0 * (nu + 3.0))]]
+        }
         Likelihood::Bernoulli => {
             let p = 1.0 / (1.0 + (-outputs[0]).exp());
             array![[p * (1.0 - p)]]
@@ -129,6 +134,11 @@ fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
     for likelihood in [
         Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
         Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
+        Likelihood::StudentT(
+            StudentT::new(5.0)
+                .unwrap()
+                .with_scale(VarianceLink::new(0.0, 4.0).unwrap()),
+        ),
         Likelihood::Bernoulli,
         Likelihood::Softmax { classes: 3 },
     ] {

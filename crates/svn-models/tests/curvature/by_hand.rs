@@ -5,7 +5,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
 use svn_models::curvature::{Activation, Sequential};
-use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood};
+use svn_models::likelihood::{Gaussian, HeteroscedasticGaussian, Likelihood, StudentT};
 use svn_models::network::MlpSettings;
 use svn_models::posterior::{CurvatureFamily, CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::stein::Curved;
@@ -26,10 +26,11 @@ pub(crate) fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     Array2::from_shape_simple_fn((rows, columns), || StandardNormal.sample(&mut rng))
 }
 
-pub(crate) fn likelihoods() -> [Likelihood; 2] {
+pub(crate) fn likelihoods() -> [Likelihood; 3] {
     [
         Likelihood::Gaussian(Gaussian::new(0.3).unwrap()),
         Likelihood::Heteroscedastic(HeteroscedasticGaussian::default()),
+        Likelihood::StudentT(StudentT::new(4.0).unwrap()),
     ]
 }
 
