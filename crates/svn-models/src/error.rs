@@ -45,6 +45,16 @@ pub enum ModelError {
         /// Number of classes.
         classes: usize,
     },
+    /// A target that is no level.
+    #[error(
+        "target {found} of row {row} is no whole number, as the ordinal likelihood needs; take another likelihood"
+    )]
+    Level {
+        /// Row, counted from 0.
+        row: usize,
+        /// The target.
+        found: f64,
+    },
     /// A feature or target that is not finite.
     #[error("{what} of row {row} is {value}; expected a finite number, drop or impute it before")]
     Cell {

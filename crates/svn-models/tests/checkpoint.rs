@@ -152,6 +152,10 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             ),
         ),
         (
+            "svn ordinal",
+            settings(svn(Coupling::Gram, constant), LikelihoodKind::Ordinal, full),
+        ),
+        (
             "svn mixture",
             settings(
                 svn(Coupling::Gram, constant),
@@ -214,6 +218,7 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
 fn data(settings: &FitSettings) -> (Rows, Rows) {
     let classes = match settings.likelihood {
         LikelihoodKind::Softmax(classes) => classes,
+        LikelihoodKind::Ordinal => 4,
         _ => 0,
     };
     (rows(100, classes, 0.0), rows(30, classes, 0.4))

@@ -144,7 +144,13 @@ pub fn fit(
 ) -> Result<Fit, ModelError> {
     settings.validate(train.len())?;
     check_widths(train, validation)?;
-    let likelihood = settings.build_likelihood()?;
+    let likelihood = match start {
+        // Levels are those that its weights mean.
+        Start::Members(members) if settings.likelihood == LikelihoodKind::Ordinal => {
+            members.likelihood()
+        }
+        _ => settings.build_likelihood()?.of_targets(train.targets())?,
+    };
     likelihood.check_targets(validation.targets())?;
     let network = settings.build_network(train.width())?;
     let mut posterior = Posterior::new(

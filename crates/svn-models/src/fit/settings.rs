@@ -1,7 +1,7 @@
 //! What decides a training run.
 
 use crate::likelihood::{
-    Gaussian, HeteroscedasticGaussian, MixtureDensity, StudentT, no_exact_root,
+    Gaussian, HeteroscedasticGaussian, MixtureDensity, Ordinal, StudentT, no_exact_root,
 };
 use crate::network::{NetworkSettings, last_layer};
 use crate::posterior::{CurvaturePart, CurvatureRoot, CurvatureSettings};
@@ -24,6 +24,8 @@ pub enum LikelihoodKind {
     StudentT(f64),
     /// A number. Weights, means and log variances of this many Gaussians are network outputs.
     Mixture(usize),
+    /// A whole number, in units of its own. Location and log squared scale of cumulative logits are network outputs.
+    Ordinal,
     /// One of two classes, by one logit; targets 0 and 1.
     Bernoulli,
     /// One of this many classes, by a logit each; targets from 0.
@@ -44,6 +46,7 @@ impl LikelihoodKind {
             }
             Self::StudentT(degrees) => Likelihood::StudentT(StudentT::new(degrees)?),
             Self::Mixture(components) => Likelihood::Mixture(MixtureDensity::new(components)?),
+            Self::Ordinal => Likelihood::Ordinal(Ordinal::default()),
             Self::Bernoulli => Likelihood::Bernoulli,
             Self::Softmax(classes) if classes < 2 => {
                 return Err(ModelError::setting("classes", classes, "at least 2"));
@@ -212,7 +215,7 @@ impl FitSettings {
         Ok(self.method.validate()?)
     }
 
-    /// The likelihood before training, with its noise floor.
+    /// The likelihood before training, with its noise floor; [`Likelihood::of_targets`] gives an ordinal one its levels.
     ///
     /// # Errors
     /// As for [`LikelihoodKind::build`], and [`ModelError::Setting`] for a floor out of range.
@@ -228,6 +231,10 @@ impl FitSettings {
             (Likelihood::Mixture(head), Some(floor)) => {
                 let variance = head.variance().with_floor(floor)?;
                 Ok(Likelihood::Mixture(head.with_variance(variance)))
+            }
+            (Likelihood::Ordinal(head), Some(floor)) => {
+                let scale = head.scale().with_floor(floor)?;
+                Ok(Likelihood::Ordinal(head.with_scale(scale)))
             }
             (likelihood, _) => Ok(likelihood),
         }

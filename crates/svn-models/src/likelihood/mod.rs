@@ -17,7 +17,11 @@ mod gaussian;
 #[cfg(test)]
 mod heads_tests;
 mod heteroscedastic;
+mod levels;
 mod mixture_density;
+mod ordinal;
+#[cfg(test)]
+mod ordinal_tests;
 mod rows;
 mod student_t;
 #[cfg(test)]
@@ -26,7 +30,10 @@ mod variance;
 
 pub use gaussian::Gaussian;
 pub use heteroscedastic::HeteroscedasticGaussian;
+pub use levels::Levels;
 pub use mixture_density::MixtureDensity;
+pub use ordinal::Ordinal;
+pub(crate) use ordinal::standard_logistic;
 pub use student_t::StudentT;
 pub(crate) use student_t::{log_normaliser, standard};
 pub use variance::VarianceLink;
@@ -63,6 +70,8 @@ pub enum Likelihood {
     StudentT(StudentT),
     /// The network gives weights, means and log variances of a few Gaussians for each row.
     Mixture(MixtureDensity),
+    /// Whole numbers; the network gives location and log squared scale of a logistic density that is cut at the levels' edges.
+    Ordinal(Ordinal),
     /// Two classes; the network gives the log odds of class 1.
     Bernoulli,
     /// Classes `0 .. classes`; the network gives one logit for each.
@@ -77,7 +86,7 @@ impl Likelihood {
     pub fn outputs(&self) -> usize {
         match self {
             Self::Gaussian(_) | Self::Bernoulli => 1,
-            Self::Heteroscedastic(_) | Self::StudentT(_) => 2,
+            Self::Heteroscedastic(_) | Self::StudentT(_) | Self::Ordinal(_) => 2,
             Self::Mixture(mixture) => 3 * mixture.components(),
             Self::Softmax { classes } => *classes,
         }
@@ -86,19 +95,36 @@ impl Likelihood {
     /// Number of classes; none for regression.
     pub fn classes(&self) -> Option<usize> {
         match self {
-            Self::Gaussian(_) | Self::Heteroscedastic(_) | Self::StudentT(_) | Self::Mixture(_) => {
-                None
-            }
+            Self::Gaussian(_)
+            | Self::Heteroscedastic(_)
+            | Self::StudentT(_)
+            | Self::Mixture(_)
+            | Self::Ordinal(_) => None,
             Self::Bernoulli => Some(2),
             Self::Softmax { classes } => Some(*classes),
         }
     }
 
-    /// Check that `targets` are class indices where classes are meant.
+    /// The same with what it takes from the training targets before training: levels and standardisation of
+    /// [`Ordinal`](Ordinal::of_targets). Others take nothing.
     ///
     /// # Errors
-    /// [`ModelError::ClassIndex`] with the first row that is not; [`ModelError::Setting`] for fewer than two classes.
+    /// As for [`Ordinal::of_targets`].
+    pub fn of_targets(self, targets: ArrayView1<'_, f64>) -> Result<Self, ModelError> {
+        Ok(match self {
+            Self::Ordinal(likelihood) => Self::Ordinal(likelihood.of_targets(targets)?),
+            other => other,
+        })
+    }
+
+    /// Check that `targets` are class indices where classes are meant, and whole numbers where levels are.
+    ///
+    /// # Errors
+    /// [`ModelError::ClassIndex`] or [`ModelError::Level`] with the first row that is not; [`ModelError::Setting`] for fewer than two classes.
     pub fn check_targets(&self, targets: ArrayView1<'_, f64>) -> Result<(), ModelError> {
+        if let Self::Ordinal(_) = self {
+            return ordinal::check_whole(targets);
+        }
         let Some(classes) = self.classes() else {
             return Ok(());
         };
@@ -136,6 +162,7 @@ impl Likelihood {
             Self::Heteroscedastic(likelihood) => likelihood.loss(outputs, targets),
             Self::StudentT(likelihood) => likelihood.loss(outputs, targets),
             Self::Mixture(likelihood) => likelihood.loss(outputs, targets),
+            Self::Ordinal(likelihood) => likelihood.loss(outputs, targets),
             Self::Bernoulli => of_classes(Loss::Bernoulli, outputs, targets),
             Self::Softmax { .. } => of_classes(Loss::Categorical, outputs, targets),
         }
@@ -155,6 +182,7 @@ impl Likelihood {
             Self::Heteroscedastic(likelihood) => likelihood.curvature_root(outputs),
             Self::StudentT(likelihood) => Ok(likelihood.curvature_root(outputs)),
             Self::Mixture(_) => Err(no_exact_root()),
+            Self::Ordinal(likelihood) => Ok(likelihood.curvature_root(outputs)),
             Self::Bernoulli => Ok(Loss::Bernoulli.root(outputs)?),
             Self::Softmax { .. } => Ok(Loss::Categorical.root(outputs)?),
         }
@@ -184,6 +212,9 @@ impl Likelihood {
             Self::Mixture(likelihood) => {
                 Ok(likelihood.sampled_curvature_root(outputs, samples, rng))
             }
+            Self::Ordinal(likelihood) => {
+                Ok(likelihood.sampled_curvature_root(outputs, samples, rng))
+            }
             Self::Bernoulli => Ok(Loss::Bernoulli.monte_carlo_root(outputs, samples, rng)?),
             Self::Softmax { .. } => Ok(Loss::Categorical.monte_carlo_root(outputs, samples, rng)?),
         }
@@ -197,6 +228,11 @@ impl Likelihood {
         }
     }
 
+    /// Whether members have Laplace variances: of a mean that is an output of the network, by an exact root.
+    pub fn has_laplace_variances(&self) -> bool {
+        !matches!(self, Self::Mixture(_) | Self::Ordinal(_))
+    }
+
     /// Whether [`Self::curvature_root`] has a closed form.
     pub fn has_exact_root(&self) -> bool {
         !matches!(self, Self::Mixture(_))
@@ -207,6 +243,12 @@ impl Likelihood {
 pub(crate) fn no_exact_root() -> ModelError {
     let expected = "`sampled`: a mixture density has no exact root";
     ModelError::setting("root of the curvature", "exact", expected)
+}
+
+/// For whoever asks for Laplace variances of a likelihood without them.
+pub(crate) fn no_laplace_variances() -> ModelError {
+    let expected = "moments: neither a mixture density nor levels have Laplace variances";
+    ModelError::setting("predictive", "laplace or epistemic", expected)
 }
 
 /// Terms of a loss that is a normalised negative log likelihood as it is.

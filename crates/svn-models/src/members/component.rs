@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Gaussian`](Family::Gaussian) | `φ(z)/scale` | `scale²` |
 //! | [`StudentT`](Family::StudentT) | `c_ν (1 + z²/ν)^{−(ν+1)/2}/scale` | `scale² ν/(ν − 2)` |
+//! | [`Ordinal`](Family::Ordinal) | that of a logistic, all of it on the nearest level; as a density over the level's step | by a sum |
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
@@ -11,7 +12,7 @@ use rand::{Rng, RngExt};
 use rand_distr::StandardNormal;
 use statrs::function::beta::checked_beta_reg;
 
-use crate::likelihood::{log_normaliser, standard};
+use crate::likelihood::{Levels, log_normaliser, standard, standard_logistic};
 
 /// Standard deviations beyond which a Gaussian has no mass in f64.
 const FAR: f64 = 40.0;
@@ -27,6 +28,8 @@ pub enum Family {
         /// Degrees of freedom `ν > 2`.
         degrees: f64,
     },
+    /// A logistic density cut at the edges of levels.
+    Ordinal(Levels),
 }
 
 /// One density of a member's mixture at a row.
@@ -41,10 +44,11 @@ pub struct Component {
 }
 
 impl Family {
-    /// Variance over squared scale.
+    /// Variance over squared scale; of levels that of the logistic density before it is cut.
     pub fn variance_ratio(self) -> f64 {
         match self {
             Self::Gaussian => 1.0,
+            Self::Ordinal(_) => PI * PI / 3.0,
             Self::StudentT { degrees } => degrees / (degrees - 2.0),
         }
     }
@@ -59,6 +63,11 @@ impl Family {
         let square = (y - location).powi(2) / squared_scale;
         match self {
             Self::Gaussian => -0.5 * (square + (2.0 * PI * squared_scale).ln()),
+            Self::Ordinal(levels) => {
+                let level = levels.nearest(y);
+                let scale = squared_scale.sqrt();
+                levels.log_probability(level, location, scale) - levels.step().ln()
+            }
             Self::StudentT { degrees } => {
                 let tail = (degrees + 1.0) * (square / degrees).ln_1p();
                 log_normaliser(degrees) - 0.5 * (tail + squared_scale.ln())
@@ -76,6 +85,11 @@ impl Family {
                 (self.upper_tail(z), density)
             }
             Self::StudentT { .. } => (self.upper_tail(z), self.log_density(component, y).exp()),
+            Self::Ordinal(levels) => {
+                let count = levels.not_above(y);
+                let below = levels.cumulative(count, component.location, scale);
+                (below, self.log_density(component, y).exp())
+            }
         }
     }
 
@@ -83,6 +97,7 @@ impl Family {
     pub(super) fn upper_tail(self, z: f64) -> f64 {
         match self {
             Self::Gaussian => 0.5 * libm::erfc(z * FRAC_1_SQRT_2),
+            Self::Ordinal(_) => 1.0 / (1.0 + z.exp()),
             Self::StudentT { degrees } => {
                 let (square, half) = (z * z, 0.5 * degrees);
                 // Of the tail where it is small, of what is about the middle else, so that neither is lost in the other.
@@ -121,9 +136,20 @@ impl Family {
     pub(super) fn draw<R: Rng + ?Sized>(self, rng: &mut R) -> f64 {
         match self {
             Self::Gaussian => rng.sample(StandardNormal),
+            Self::Ordinal(_) => standard_logistic(rng),
             Self::StudentT { degrees } => {
                 standard(degrees).map_or(f64::NAN, |distribution| rng.sample(distribution))
             }
+        }
+    }
+}
+
+impl Family {
+    /// What is observed where the uncut density has `y`: the nearest level, else `y` itself.
+    pub(super) fn observed(self, y: f64) -> f64 {
+        match self {
+            Self::Ordinal(levels) => levels.value(levels.nearest(y)),
+            Self::Gaussian | Self::StudentT { .. } => y,
         }
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3, ArrayView3, Axis};
 
 use super::Prediction;
-use crate::likelihood::{MixtureDensity, StudentT};
+use crate::likelihood::{MixtureDensity, Ordinal, StudentT};
 use crate::{Likelihood, ModelError};
 
 /// What the outputs say, `N × n × c`.
@@ -27,6 +27,7 @@ pub(crate) fn prediction(
         }
         Likelihood::StudentT(head) => Ok(student_t(head, location(), outputs)),
         Likelihood::Mixture(head) => Ok(mixture(head, outputs)),
+        Likelihood::Ordinal(head) => Ok(ordinal(head, outputs)),
         Likelihood::Bernoulli | Likelihood::Softmax { .. } => Err(ModelError::OtherTask {
             likelihood: "classes",
             instead: "predict_classes",
@@ -38,6 +39,13 @@ fn student_t(head: &StudentT, location: Array2<f64>, outputs: ArrayView3<'_, f64
     let squared_scale = outputs.index_axis(Axis(2), 1);
     let squared_scale = squared_scale.mapv(|s| head.squared_scale(s));
     Prediction::student_t_unchecked(location, squared_scale, head.degrees())
+}
+
+fn ordinal(head: &Ordinal, outputs: ArrayView3<'_, f64>) -> Prediction {
+    let of = |f| head.location_and_squared_scale(f);
+    let locations = outputs.map_axis(Axis(2), |f| of(f).0);
+    let squared_scales = outputs.map_axis(Axis(2), |f| of(f).1);
+    Prediction::ordinal_unchecked(head.levels(), locations, squared_scales)
 }
 
 fn mixture(head: &MixtureDensity, outputs: ArrayView3<'_, f64>) -> Prediction {

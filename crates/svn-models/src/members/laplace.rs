@@ -22,7 +22,7 @@ use svn_curvature::{Backend, Linearized, Precision};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
 
 use super::Members;
-use crate::likelihood::no_exact_root;
+use crate::likelihood::no_laplace_variances;
 use crate::{Likelihood, ModelError};
 
 /// Rows of features that are linearised at once.
@@ -44,12 +44,12 @@ impl Members {
     /// number of parameters or of curvature rows, and in the latter case the rows.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000, or for a mixture density;
+    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000, or for a mixture density or levels;
     /// [`ModelError::Shape`] if the width is not the network's.
     pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace, ModelError> {
         self.check_width(training)?;
-        if !self.likelihood.has_exact_root() {
-            return Err(no_exact_root());
+        if !self.likelihood.has_laplace_variances() {
+            return Err(no_laplace_variances());
         }
         let rows = training.nrows() * self.likelihood.curvature_rank();
         let dim = self.particles.ncols();

@@ -5,15 +5,16 @@
 //! ```
 //!
 //! with weights `w`, locations `m`, scales `s` of the components, `f` and `Φ` the standard density and distribution of
-//! their family.
+//! their family. Of levels `p` is the probability of the nearest one over their step, and `F` a staircase.
 
 use ndarray::{Array1, Array2, ArrayView1};
 use rand::rngs::ChaCha20Rng;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 
-use super::{Component, Prediction, log_sum_exp};
+use super::{Component, Family, Prediction, log_sum_exp};
 use crate::ModelError;
+use crate::likelihood::Levels;
 
 /// Standard deviations within which a quantile is found.
 const CLOSE: f64 = 1e-14;
@@ -64,7 +65,7 @@ impl Prediction {
         Ok(Array1::from_shape_fn(self.rows(), at))
     }
 
-    /// The `y` with `F(y) = level`, `n`, to about `1e-14` standard deviations.
+    /// The `y` with `F(y) = level`, `n`, to about `1e-14` standard deviations; of levels the least with `F(y) ≥ level`.
     ///
     /// It lies between the least and the largest quantile of a component, where Newton's method looks for it, and halves what is
     /// left wherever a step leads out.
@@ -76,12 +77,23 @@ impl Prediction {
             let expected = "a number between 0 and 1, neither of them";
             return Err(ModelError::setting("quantile", level, expected));
         }
+        if let Family::Ordinal(levels) = self.family() {
+            let at = |row| self.level_quantile(row, level, levels);
+            return Ok(Array1::from_shape_fn(self.rows(), at));
+        }
         let z = self.family().standard_quantile(level);
         let rows: Vec<f64> = (0..self.rows())
             .into_par_iter()
             .map(|row| self.quantile_at(row, level, z))
             .collect();
         Ok(rows.into())
+    }
+
+    /// The least level with `F ≥ level`.
+    fn level_quantile(&self, row: usize, level: f64, levels: Levels) -> f64 {
+        let reaches = |k: &usize| self.cumulative_at(row, levels.value(*k)) >= level;
+        let last = levels.count().saturating_sub(1);
+        levels.value((0..last).find(reaches).unwrap_or(last))
     }
 
     /// `z` is the quantile of the family's standard density.
@@ -140,7 +152,7 @@ impl Prediction {
             };
             let standard = family.draw(&mut random);
             let component = self.component(member, row, k);
-            component.location + standard * component.squared_scale.sqrt()
+            family.observed(component.location + standard * component.squared_scale.sqrt())
         })
     }
 

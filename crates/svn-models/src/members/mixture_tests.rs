@@ -191,3 +191,58 @@ fn the_mean_negative_log_density_is_that_of_the_rows() {
         assert!(prediction.negative_log_density(array![1.0].view()).is_err());
     }
 }
+
+/// Levels 0 to 2: of the members `P(0)` is σ(−½) and σ(½), `P(≤ 1)` is σ(½) and σ(3/2) at the first row.
+#[test]
+fn levels_have_probabilities_a_staircase_and_quantiles_among_them() {
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let locations = array![[1.0, 9.0], [0.0, 9.0]];
+    let prediction = Prediction::ordinal(0.0, 3, locations, array![[1.0, 0.01], [1.0, 0.01]]);
+    let prediction = prediction.unwrap();
+    let first = 0.5 * (sigmoid(-0.5) + sigmoid(0.5));
+    let second = 0.5 * (sigmoid(0.5) + sigmoid(1.5));
+    let at = |y: f64| {
+        let y = array![y, 2.0];
+        let density = prediction.density(y.view()).unwrap();
+        (density[0], prediction.cumulative(y.view()).unwrap()[0])
+    };
+    for (y, density, cumulative) in [
+        (-3.0, first, 0.0),
+        (0.0, first, first),
+        (0.7, second - first, first),
+        (1.0, second - first, second),
+        (2.0, 1.0 - second, 1.0),
+        (7.0, 1.0 - second, 1.0),
+    ] {
+        let found = at(y);
+        assert_relative_eq!(found.0, density, max_relative = 1e-13);
+        assert_relative_eq!(found.1, cumulative, max_relative = 1e-13);
+    }
+    let mean = (second - first) + 2.0 * (1.0 - second);
+    assert_relative_eq!(prediction.mean()[0], mean, max_relative = 1e-13);
+    let square = (second - first) + 4.0 * (1.0 - second);
+    let variance = square - mean * mean;
+    assert_relative_eq!(prediction.variance()[0], variance, max_relative = 1e-12);
+    for (level, expected) in [(0.1, 0.0), (0.499, 0.0), (0.501, 1.0), (0.99, 2.0)] {
+        let found = prediction.quantile(level).unwrap();
+        assert_eq!(found, array![expected, 2.0], "{level}");
+    }
+    let draws = prediction.sample(20_000, 3);
+    assert!(draws.iter().all(|y| [0.0, 1.0, 2.0].contains(y)));
+    let share = draws.column(0).iter().filter(|y| **y == 0.0).count() as f64 / 20_000.0;
+    assert!((share - first).abs() < 5.0 * 0.0036, "{share} {first}");
+    // Half as dense where a step is two.
+    let scaled = prediction.clone().rescaled(10.0, 2.0).select(&[0]);
+    let found = scaled.density(array![12.0].view()).unwrap()[0];
+    assert_relative_eq!(found, 0.5 * (second - first), max_relative = 1e-13);
+    assert_eq!(scaled.quantile(0.7).unwrap(), array![12.0]);
+    assert_relative_eq!(scaled.mean()[0], 10.0 + 2.0 * mean, max_relative = 1e-13);
+    let loss = prediction.selection_loss(array![1.0, 2.0].view()).unwrap();
+    let expected = -prediction
+        .log_density(array![1.0, 2.0].view())
+        .unwrap()
+        .sum()
+        / 2.0;
+    assert_relative_eq!(loss, expected, max_relative = 1e-15);
+    assert!(Prediction::ordinal(0.0, 1, array![[0.0]], array![[1.0]]).is_err());
+}

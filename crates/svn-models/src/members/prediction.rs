@@ -11,11 +11,11 @@
 //! `σ_p²` is the observation noise that a member predicts, `v_p` the variance of its mean under its Laplace approximation, zero
 //! where that was not asked for. Density, quantiles and draws are in `mixture.rs`.
 
-use ndarray::{Array, Array1, Array2, Array3, ArrayView1, ArrayView2, Axis, Dimension};
+use ndarray::{Array, Array1, Array2, Array3, ArrayView1, ArrayView2, Axis, Dimension, Zip};
 
 use super::{Component, Family, log_sum_exp};
 use crate::ModelError;
-use crate::likelihood::StudentT;
+use crate::likelihood::{Levels, StudentT};
 
 /// What the `N` members say of `n` rows, in the units of the targets given to training.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,12 @@ enum Shape {
     Gaussian,
     StudentT {
         degrees: f64,
+    },
+    /// Probabilities of levels, by locations and squared scales of a logistic density, `N × n`.
+    Ordinal {
+        levels: Levels,
+        locations: Array2<f64>,
+        squared_scales: Array2<f64>,
     },
     /// Gaussians, each `N × n × K`; variances without those of Laplace approximations.
     Mixture {
@@ -143,6 +149,27 @@ impl Prediction {
         }
     }
 
+    pub(super) fn ordinal_unchecked(
+        levels: Levels,
+        locations: Array2<f64>,
+        squared_scales: Array2<f64>,
+    ) -> Self {
+        let (mut means, mut noise) = (locations.clone(), squared_scales.clone());
+        Zip::from(&mut means)
+            .and(&mut noise)
+            .for_each(|mean, noise| {
+                (*mean, *noise) = levels.moments(*mean, noise.sqrt());
+            });
+        Self {
+            shape: Shape::Ordinal {
+                levels,
+                locations,
+                squared_scales,
+            },
+            ..Self::unchecked(means, noise)
+        }
+    }
+
     /// Weights sum to 1.
     pub(super) fn mixture_unchecked(
         log_weights: Array3<f64>,
@@ -161,6 +188,29 @@ impl Prediction {
             },
             ..Self::unchecked(means, noise)
         }
+    }
+
+    /// Members' probabilities of `count` levels from `lowest` on, one apart: a logistic density of location `m_p` and squared scale
+    /// `s_p² > 0` cut halfway between them, the end levels open.
+    ///
+    /// # Shapes
+    /// Both `N × n`: members by rows.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new); [`ModelError::Setting`] for fewer than two levels.
+    pub fn ordinal(
+        lowest: f64,
+        count: usize,
+        locations: Array2<f64>,
+        squared_scales: Array2<f64>,
+    ) -> Result<Self, ModelError> {
+        if count < 2 || !lowest.is_finite() {
+            let expected = "at least 2, from a finite number on";
+            return Err(ModelError::setting("levels", count, expected));
+        }
+        let Self { means, noise, .. } = Self::new(locations, squared_scales)?;
+        let levels = Levels::new(lowest, count);
+        Ok(Self::ordinal_unchecked(levels, means, noise))
     }
 
     /// With variances `v_p ≥ 0` of the members' means, which the density then has besides the noise: a Student t keeps its
@@ -184,11 +234,11 @@ impl Prediction {
         })
     }
 
-    /// With one noise variance for all members and rows; members that were mixtures are then single Gaussians.
+    /// With one noise variance for all members and rows; members that were mixtures or levels are then single Gaussians.
     #[must_use]
     pub fn with_common_noise(mut self, variance: f64) -> Self {
         self.noise.fill(variance);
-        if let Shape::Mixture { .. } = self.shape {
+        if let Shape::Mixture { .. } | Shape::Ordinal { .. } = self.shape {
             self.shape = Shape::Gaussian;
         }
         self
@@ -211,6 +261,15 @@ impl Prediction {
                     log_weights,
                     locations: locations.mapv_into(|y| mean + scale * y),
                     variances: variances.mapv_into(|v| scale * scale * v),
+                },
+                Shape::Ordinal {
+                    levels,
+                    locations,
+                    squared_scales,
+                } => Shape::Ordinal {
+                    levels: levels.rescaled(mean, scale),
+                    locations: locations.mapv_into(|y| mean + scale * y),
+                    squared_scales: variances(squared_scales),
                 },
                 shape => shape,
             },
@@ -237,6 +296,15 @@ impl Prediction {
                     log_weights: log_weights.select(Axis(1), rows),
                     locations: locations.select(Axis(1), rows),
                     variances: variances.select(Axis(1), rows),
+                },
+                Shape::Ordinal {
+                    levels,
+                    locations,
+                    squared_scales,
+                } => Shape::Ordinal {
+                    levels: *levels,
+                    locations: of(locations),
+                    squared_scales: of(squared_scales),
                 },
                 shape => shape.clone(),
             },
@@ -309,6 +377,7 @@ impl Prediction {
     pub fn family(&self) -> Family {
         match self.shape {
             Shape::StudentT { degrees } => Family::StudentT { degrees },
+            Shape::Ordinal { levels, .. } => Family::Ordinal(levels),
             Shape::Gaussian | Shape::Mixture { .. } => Family::Gaussian,
         }
     }
@@ -317,7 +386,7 @@ impl Prediction {
     pub fn components_per_member(&self) -> usize {
         match &self.shape {
             Shape::Mixture { locations, .. } => locations.dim().2,
-            Shape::Gaussian | Shape::StudentT { .. } => 1,
+            _ => 1,
         }
     }
 
@@ -339,6 +408,15 @@ impl Prediction {
                 location: self.means[at],
                 squared_scale: (self.noise[at] + laplace) / self.family().variance_ratio(),
             },
+            Shape::Ordinal {
+                locations,
+                squared_scales,
+                ..
+            } => Component {
+                log_weight: 0.0,
+                location: locations[at],
+                squared_scale: squared_scales[at] + laplace / self.family().variance_ratio(),
+            },
             Shape::Mixture {
                 log_weights,
                 locations,
@@ -356,7 +434,7 @@ impl Prediction {
     pub(crate) fn selection_loss(&self, targets: ArrayView1<'_, f64>) -> Result<f64, ModelError> {
         match self.shape {
             Shape::Gaussian => Ok(self.negative_log_likelihood(targets)),
-            Shape::StudentT { .. } | Shape::Mixture { .. } => self.negative_log_density(targets),
+            _ => self.negative_log_density(targets),
         }
     }
 

@@ -6,7 +6,7 @@ use super::split::{Split, split};
 use super::{Builder, Ensemble, Target, Training, data};
 use crate::fit::{EpochReport, Observer, Part, Start, Within};
 use crate::predictive::Predictor;
-use crate::recipe::{Problem, Recipe};
+use crate::recipe::{Head, Problem, Recipe};
 use crate::scaling::{FeatureScaler, TargetScaler};
 use crate::{LabelEncoding, ModelError, Rows, Task};
 
@@ -200,6 +200,10 @@ impl Builder<'_> {
             (Some(before), None) => (before.features.clone(), before.scaler()),
             (Some(before), Some(_)) => (before.features.clone(), TargetScaler::IDENTITY),
             (None, Some(_)) => (self.feature_scaler(x)?, TargetScaler::IDENTITY),
+            // Whole numbers stay whole; the likelihood standardises them.
+            (None, None) if self.recipe.likelihood == Some(Head::Ordinal) => {
+                (self.feature_scaler(x)?, TargetScaler::IDENTITY)
+            }
             (None, None) => (self.feature_scaler(x)?, TargetScaler::fit(y)?),
         };
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;

@@ -127,7 +127,7 @@ impl Ensemble {
         Builder::default().go_on(self, x, y)
     }
 
-    /// Of the target; that of classes changes nothing.
+    /// Of the target; that of classes and levels changes nothing.
     fn scaler(&self) -> TargetScaler {
         match &self.target {
             Target::Number(scaler) => *scaler,

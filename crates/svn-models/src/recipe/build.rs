@@ -51,6 +51,7 @@ impl Resolved {
                     let components = self.recipe.components;
                     LikelihoodKind::Mixture(components.unwrap_or(MixtureDensity::COMPONENTS))
                 }
+                (Some(Head::Ordinal), _) => LikelihoodKind::Ordinal,
                 (_, Some(Noise::Homoscedastic)) => LikelihoodKind::Gaussian,
                 _ => LikelihoodKind::Heteroscedastic,
             },

@@ -11,7 +11,7 @@ use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
 };
 use crate::ModelError;
-use crate::likelihood::{MixtureDensity, StudentT, no_exact_root};
+use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
@@ -72,14 +72,12 @@ impl Recipe {
     /// Fill in what is left out, and leave out what the method does not use.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, or what a mixture density
-    /// does not have: an exact root of the curvature and Laplace variances.
+    /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, or what a likelihood does
+    /// not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances.
     pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
         self.validate()?;
         let recipe = self.filled(method, problem);
-        if recipe.likelihood == Some(Head::Mixture) {
-            check_mixture(&recipe)?;
-        }
+        check_head(&recipe)?;
         match recipe.batch_size {
             Some(size) if size > problem.rows => Err(ModelError::setting(
                 "batch_size",
@@ -213,18 +211,16 @@ impl Recipe {
     }
 }
 
-/// What the draws of a mixture density cannot give.
-fn check_mixture(recipe: &Recipe) -> Result<(), ModelError> {
-    if recipe.root == Some(CurvatureRoot::Exact) {
-        return Err(no_exact_root());
-    }
-    match recipe.predictive {
-        None | Some(Predictive::Moments) => Ok(()),
-        Some(kind) => {
-            let expected = "moments: a mixture density has no Laplace variances";
-            let found = format!("{kind:?}").to_lowercase();
-            Err(ModelError::setting("predictive", found, expected))
-        }
+/// What a mixture density or levels do not have.
+fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
+    let laplace = matches!(
+        recipe.predictive,
+        Some(Predictive::Laplace | Predictive::Epistemic)
+    );
+    match recipe.likelihood {
+        Some(Head::Mixture) if recipe.root == Some(CurvatureRoot::Exact) => Err(no_exact_root()),
+        Some(Head::Mixture | Head::Ordinal) if laplace => Err(no_laplace_variances()),
+        _ => Ok(()),
     }
 }
 
@@ -237,7 +233,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
         && matches!(method, Method::NewtonEnsemble | Method::Svn | Method::Ssvn);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
-        (true, _) if likelihood == Some(Head::StudentT) => student_t(size),
+        (true, _) if matches!(likelihood, Some(Head::StudentT | Head::Ordinal)) => student_t(size),
         (true, _) if likelihood == Some(Head::Mixture) => mixture(size),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
@@ -271,7 +267,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     }
 }
 
-/// Batch, damping, trust region and ring of Newton steps under a Student t.
+/// Batch, damping, trust region and ring of Newton steps under a Student t or cumulative logits.
 fn student_t(size: Size) -> (usize, f64, f64, usize) {
     match size {
         Size::Few => (32, 30.0, 0.03, 2),

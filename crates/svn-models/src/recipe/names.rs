@@ -28,6 +28,8 @@ pub enum Head {
     StudentT,
     /// A mixture of Gaussians, for several humps or skewed noise; not for targets with many equal values, which it closes in on.
     Mixture,
+    /// Cumulative logits of whole numbers, such as ratings and counts; scores are log probabilities.
+    Ordinal,
 }
 
 /// Which network is trained.

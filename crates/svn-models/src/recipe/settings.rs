@@ -150,7 +150,7 @@ settings! {
     hidden: Vec<usize>, "UNITS", WIDTHS;
     /// Activation of the hidden layers: relu, tanh, sigmoid or gelu
     activation: Activation, "NAME", Range::ANY;
-    /// Likelihood of numbers: auto (gaussian), gaussian, student-t or mixture
+    /// Likelihood of numbers: auto (gaussian), gaussian, student-t, mixture or ordinal
     likelihood: Head, "NAME", Range::ANY;
     /// Degrees of freedom of the student-t likelihood; 4 if left out
     degrees: f64, "VALUE", DEGREES;

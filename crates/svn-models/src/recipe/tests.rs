@@ -79,7 +79,7 @@ fn what_is_out_of_range_is_told_with_what_is_not() {
         (
             "likelihood",
             "cauchy",
-            "likelihood is cauchy; expected auto, gaussian, student-t, mixture",
+            "likelihood is cauchy; expected auto, gaussian, student-t, mixture, ordinal",
         ),
         (
             "degrees",
@@ -285,6 +285,13 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
     assert_eq!((recipe.noise, recipe.degrees), (None, None));
     assert_eq!(recipe.root, Some(CurvatureRoot::Sampled(1)));
     assert_eq!(of("mixture", &TABLE, Method::Ensemble).recipe.root, None);
+    let ordinal = of("ordinal", &TABLE, Method::Svn);
+    assert_eq!(ordinal.likelihood(), LikelihoodKind::Ordinal);
+    let (degrees, components) = (ordinal.recipe.degrees, ordinal.recipe.components);
+    assert_eq!(
+        (ordinal.recipe.noise, degrees, components),
+        (None, None, None)
+    );
     // Classes have none of them.
     let classes = Problem {
         classes: Some(3),
@@ -317,10 +324,9 @@ fn a_mixture_density_has_neither_exact_roots_nor_laplace_variances() {
         "root of the curvature is exact; expected `sampled`: a mixture density has no exact root"
     );
     for kind in ["laplace", "epistemic"] {
-        let expected = "expected moments: a mixture density has no Laplace variances";
         assert_eq!(
             of("predictive", kind).unwrap_err(),
-            format!("predictive is {kind}; {expected}")
+            "predictive is laplace or epistemic; expected moments: neither a mixture density nor levels have Laplace variances"
         );
     }
     assert_eq!(of("root", "sampled 2"), Ok(()));

@@ -15,7 +15,7 @@ pub struct TargetScaler {
 }
 
 impl TargetScaler {
-    /// The scaler that changes nothing: for class indices.
+    /// The scaler that changes nothing: for class indices, and for whole numbers that are to stay so.
     pub const IDENTITY: Self = Self {
         mean: 0.0,
         scale: 1.0,

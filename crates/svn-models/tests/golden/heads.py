@@ -46,6 +46,14 @@ def mixture(f, y):
     return -mp.log(p)
 
 
+def ordinal(f, s, y, lowest, highest, c, h):
+    v, _ = link(s)
+    cdf = lambda edge: 1 / (1 + mp.e ** (-(edge - c - h * f) / (h * mp.sqrt(v))))
+    above = mp.mpf(1) if y == highest else cdf(y + mp.mpf(1) / 2)
+    below = mp.mpf(0) if y == lowest else cdf(y - mp.mpf(1) / 2)
+    return -mp.log(above - below)
+
+
 def show(name, *values):
     print(name, *(mp.nstr(value, 17) for value in values))
 
@@ -63,6 +71,12 @@ f = numbers("0.4", "-1.2", "0.1", "-0.5", "1.3", "0.2", "-1.1", "0.3", "1.5")
 loss = lambda *f: mixture(f, mp.mpf("0.9"))
 ascent = [-mp.diff(loss, f, tuple(int(i == j) for j in range(9))) for i in range(9)]
 show("head mixture: loss, ascent", loss(*f), *ascent)
+# Targets 3, 5, 5, 6, 8: mean 5.4, population standard deviation √2.64.
+for f, s, y in [("0.3", "-0.8", 6), ("-1.1", "2.5", 3), ("0.2", "-3", 8), ("9", "-6", 4)]:
+    f = numbers(f, s)
+    loss = lambda *f: ordinal(*f, y, 3, 8, mp.mpf("5.4"), mp.sqrt(mp.mpf("2.64")))
+    ascent = [-mp.diff(loss, f, tuple(int(i == j) for j in range(2))) for i in range(2)]
+    show("head ordinal: y, loss, ascent", mp.mpf(y), loss(*f), *ascent)
 for nu, level, near in [("4", "0.95", 2), ("4", "0.975", 2.7), ("3", "0.999", 10), ("4", "1e-12", -1300)]:
     nu, level = numbers(nu, level)
     show("quantile: nu, level, z", nu, level, mp.findroot(lambda z: cdf(z, nu) - level, near))
