@@ -6,7 +6,8 @@
 //! ```
 //!
 //! - [`network`]: multilayer perceptrons, LeNet, and their starting weights
-//! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise, Bernoulli, softmax
+//! - [`likelihood`]: Gaussian with one noise level, Gaussian with predicted noise, Student t, mixture density, levels, Bernoulli,
+//!   softmax
 //! - [`linear`]: ridge and logistic regression, which a network has to beat
 //! - [`posterior`]: minibatches, full, diagonal or Kronecker-factored curvature of the last batches, score and curvature of the same energy
 //! - [`fit`]: train an ensemble, epoch by epoch, and restore the weights that were best on validation rows

@@ -53,6 +53,14 @@ impl Family {
         }
     }
 
+    /// A component with so much more variance.
+    pub(super) fn widened(self, component: Component, variance: f64) -> Component {
+        Component {
+            squared_scale: component.squared_scale + variance / self.variance_ratio(),
+            ..component
+        }
+    }
+
     /// `ln p(y)` of a component, its weight left out.
     pub(super) fn log_density(self, component: &Component, y: f64) -> f64 {
         let Component {

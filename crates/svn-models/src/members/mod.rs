@@ -2,6 +2,7 @@
 
 mod classes;
 mod component;
+mod families;
 mod head;
 mod laplace;
 mod minimum;
@@ -9,6 +10,7 @@ mod mixture;
 mod noise;
 mod prediction;
 mod probit;
+mod shape;
 mod temperature;
 
 pub use classes::{ClassPrediction, log_sum_exp};

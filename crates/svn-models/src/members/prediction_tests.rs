@@ -2,7 +2,7 @@
 
 use super::*;
 use approx::assert_relative_eq;
-use ndarray::array;
+use ndarray::{Array3, array};
 
 #[test]
 fn moments_are_those_of_the_mixture() {

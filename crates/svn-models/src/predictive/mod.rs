@@ -3,7 +3,7 @@
 //! | kind | numbers | classes |
 //! |---|---|---|
 //! | [`Moments`](Predictive::Moments) | mixture of the members' densities | mean of their probabilities |
-//! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew | logits shrunk by their variances |
+//! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew; not of mixture densities and levels | logits shrunk by their variances |
 //!
 //! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
 //! are most probable. All is in the units of the rows given to training.

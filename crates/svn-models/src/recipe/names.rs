@@ -68,7 +68,7 @@ pub enum Binary {
     Softmax,
 }
 
-/// What the predictive density is made of. The prior precision of Laplace variances is chosen on validation rows.
+/// What the predictive density is made of; a mixture density and levels have their moments alone. The prior precision of Laplace variances is chosen on validation rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
