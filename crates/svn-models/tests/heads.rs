@@ -203,7 +203,7 @@ fn what_is_read_predicts_what_was_written() {
     let text = text();
     assert!(text.contains("\"schema\": 1"), "{text}");
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    for new in ["likelihood", "degrees", "components"] {
+    for new in ["likelihood", "degrees_of_freedom", "mixture_components"] {
         assert!(json["recipe"].get(new).is_none(), "{new}");
     }
     assert_eq!(json["likelihood"]["kind"], "heteroscedastic");
@@ -223,7 +223,7 @@ fn degrees_components_and_floor_are_those_of_the_settings() {
         let builder = builder(head).recipe(&recipe).epochs(1).particles(2);
         builder.fit(x.view(), y.view(), Task::Regression).unwrap()
     };
-    let heavy = fit(Head::StudentT, "degrees", "3");
+    let heavy = fit(Head::StudentT, "degrees_of_freedom", "3");
     let prediction = heavy.predict(x.view()).unwrap();
     assert_eq!(prediction.family(), Family::StudentT { degrees: 3.0 });
     let sd = y.std(0.0);
@@ -235,7 +235,7 @@ fn degrees_components_and_floor_are_those_of_the_settings() {
     };
     // The training rows alone have another sd, by less than 30 % in the square.
     assert!(scales(&prediction).iter().all(|scale| *scale > least));
-    let mixture = fit(Head::Mixture, "components", "2");
+    let mixture = fit(Head::Mixture, "mixture_components", "2");
     let prediction = mixture.predict(x.view()).unwrap();
     assert_eq!(prediction.components_per_member(), 2);
     assert!(scales(&prediction).iter().all(|scale| *scale > least));

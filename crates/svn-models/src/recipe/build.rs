@@ -44,11 +44,11 @@ impl Resolved {
     pub fn likelihood(&self) -> LikelihoodKind {
         match (self.problem.classes, self.recipe.binary) {
             (None, _) => match (self.recipe.likelihood, self.recipe.noise) {
-                (Some(Head::StudentT), _) => {
-                    LikelihoodKind::StudentT(self.recipe.degrees.unwrap_or(StudentT::DEGREES))
-                }
+                (Some(Head::StudentT), _) => LikelihoodKind::StudentT(
+                    self.recipe.degrees_of_freedom.unwrap_or(StudentT::DEGREES),
+                ),
                 (Some(Head::Mixture), _) => {
-                    let components = self.recipe.components;
+                    let components = self.recipe.mixture_components;
                     LikelihoodKind::Mixture(components.unwrap_or(MixtureDensity::COMPONENTS))
                 }
                 (Some(Head::Ordinal), _) => LikelihoodKind::Ordinal,

@@ -157,12 +157,12 @@ impl Recipe {
                 .or(Some(default.activation))
                 .filter(|_| !has_own_layers),
             likelihood,
-            degrees: given
-                .degrees
+            degrees_of_freedom: given
+                .degrees_of_freedom
                 .or(Some(StudentT::DEGREES))
                 .filter(|_| likelihood == Some(Head::StudentT)),
-            components: given
-                .components
+            mixture_components: given
+                .mixture_components
                 .or(Some(MixtureDensity::COMPONENTS))
                 .filter(|_| likelihood == Some(Head::Mixture)),
             noise: given

@@ -153,9 +153,9 @@ settings! {
     /// Likelihood of numbers: auto (gaussian), gaussian, student-t, mixture or ordinal
     likelihood: Head, "NAME", Range::ANY;
     /// Degrees of freedom of the student-t likelihood; 4 if left out
-    degrees: f64, "VALUE", DEGREES;
+    degrees_of_freedom: f64, "VALUE", DEGREES;
     /// Gaussians of the mixture likelihood; 3 if left out
-    components: usize, "N", COMPONENTS;
+    mixture_components: usize, "N", COMPONENTS;
     /// Gaussian noise: homoscedastic or heteroscedastic
     noise: Noise, "NAME", Range::ANY;
     /// Least standard deviation of predicted noise, in those of the target; about 0.001 if left out

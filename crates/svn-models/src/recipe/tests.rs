@@ -82,14 +82,14 @@ fn what_is_out_of_range_is_told_with_what_is_not() {
             "likelihood is cauchy; expected auto, gaussian, student-t, mixture, ordinal",
         ),
         (
-            "degrees",
+            "degrees_of_freedom",
             "2",
-            "degrees is 2; expected above 2 and at most 1e6",
+            "degrees_of_freedom is 2; expected above 2 and at most 1e6",
         ),
         (
-            "components",
+            "mixture_components",
             "0",
-            "components is 0; expected a whole number, 1 to 100",
+            "mixture_components is 0; expected a whole number, 1 to 100",
         ),
         (
             "rate",
@@ -124,8 +124,8 @@ fn there_and_back() {
         ("hidden", "50,20"),
         ("activation", "tanh"),
         ("likelihood", "student-t"),
-        ("degrees", "5"),
-        ("components", "2"),
+        ("degrees_of_freedom", "5"),
+        ("mixture-components", "2"),
         ("noise", "homoscedastic"),
         ("noise_floor", "0.01"),
         ("prior_precision", "2"),
@@ -255,8 +255,8 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
         let mut recipe = Recipe {
             noise: Some(Noise::Homoscedastic),
             noise_floor: Some(0.01),
-            degrees: Some(3.0),
-            components: Some(5),
+            degrees_of_freedom: Some(3.0),
+            mixture_components: Some(5),
             ..Recipe::default()
         };
         recipe.set("likelihood", text).unwrap();
@@ -266,7 +266,10 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
         let gaussian = of(text, &TABLE, Method::Svn);
         assert_eq!(gaussian.likelihood(), LikelihoodKind::Gaussian);
         let recipe = gaussian.recipe;
-        assert_eq!((recipe.degrees, recipe.components), (None, None));
+        assert_eq!(
+            (recipe.degrees_of_freedom, recipe.mixture_components),
+            (None, None)
+        );
         assert_eq!(recipe.likelihood.is_some(), text == "gaussian");
         assert_eq!(recipe.noise_floor, None, "of heteroscedastic noise alone");
     }
@@ -274,7 +277,11 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
     assert_eq!(student_t.likelihood(), LikelihoodKind::StudentT(3.0));
     let recipe = student_t.recipe;
     assert_eq!(
-        (recipe.noise, recipe.degrees, recipe.components),
+        (
+            recipe.noise,
+            recipe.degrees_of_freedom,
+            recipe.mixture_components
+        ),
         (None, Some(3.0), None)
     );
     assert_eq!(recipe.noise_floor, Some(0.01));
@@ -282,12 +289,15 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
     let mixture = of("mixture", &TABLE, Method::Svn);
     assert_eq!(mixture.likelihood(), LikelihoodKind::Mixture(5));
     let recipe = mixture.recipe;
-    assert_eq!((recipe.noise, recipe.degrees), (None, None));
+    assert_eq!((recipe.noise, recipe.degrees_of_freedom), (None, None));
     assert_eq!(recipe.root, Some(CurvatureRoot::Sampled(1)));
     assert_eq!(of("mixture", &TABLE, Method::Ensemble).recipe.root, None);
     let ordinal = of("ordinal", &TABLE, Method::Svn);
     assert_eq!(ordinal.likelihood(), LikelihoodKind::Ordinal);
-    let (degrees, components) = (ordinal.recipe.degrees, ordinal.recipe.components);
+    let (degrees, components) = (
+        ordinal.recipe.degrees_of_freedom,
+        ordinal.recipe.mixture_components,
+    );
     assert_eq!(
         (ordinal.recipe.noise, degrees, components),
         (None, None, None)
@@ -298,7 +308,10 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
         ..TABLE
     };
     let classes = of("mixture", &classes, Method::Svn).recipe;
-    assert_eq!((classes.likelihood, classes.components), (None, None));
+    assert_eq!(
+        (classes.likelihood, classes.mixture_components),
+        (None, None)
+    );
 
     let resolved = Recipe {
         likelihood: Some(Head::StudentT),
