@@ -266,7 +266,7 @@ fn of_classes(
 }
 
 /// Checks that there are `c` outputs.
-fn check_outputs(outputs: ArrayView3<'_, f64>, c: usize) -> Result<(), ModelError> {
+pub(crate) fn check_outputs(outputs: ArrayView3<'_, f64>, c: usize) -> Result<(), ModelError> {
     let (particles, rows, found) = outputs.dim();
     if found == c {
         return Ok(());

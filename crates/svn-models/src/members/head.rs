@@ -3,7 +3,7 @@
 use ndarray::{Array2, Array3, ArrayView3, Axis};
 
 use super::Prediction;
-use crate::likelihood::{MixtureDensity, Ordinal, StudentT};
+use crate::likelihood::{MixtureDensity, Ordinal, StudentT, check_outputs};
 use crate::{Likelihood, ModelError};
 
 /// What the outputs say, `N × n × c`.
@@ -14,6 +14,7 @@ pub(crate) fn prediction(
     likelihood: &Likelihood,
     outputs: ArrayView3<'_, f64>,
 ) -> Result<Prediction, ModelError> {
+    check_outputs(outputs, likelihood.outputs())?;
     let (members, rows, _) = outputs.dim();
     let location = || outputs.index_axis(Axis(2), 0).to_owned();
     match likelihood {
@@ -68,4 +69,41 @@ fn mixture(head: &MixtureDensity, outputs: ArrayView3<'_, f64>) -> Prediction {
         }
     }
     Prediction::mixture_unchecked(log_weights, locations, variances)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::members::Family;
+    use ndarray::array;
+
+    #[test]
+    fn outputs_of_another_number_are_refused() {
+        for likelihood in [
+            Likelihood::StudentT(StudentT::new(4.0).unwrap()),
+            Likelihood::Mixture(MixtureDensity::new(3).unwrap()),
+            Likelihood::Ordinal(Ordinal::default()),
+        ] {
+            let outputs = Array3::zeros((2, 4, 3));
+            let message = prediction(&likelihood, outputs.view())
+                .unwrap_err()
+                .to_string();
+            assert!(
+                message.starts_with("outputs has shape [2, 4, 3]"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_student_t_has_the_scale_of_its_output() {
+        let head = Likelihood::StudentT(StudentT::new(3.0).unwrap());
+        let found = prediction(&head, array![[[1.5, 0.7]]].view()).unwrap();
+        assert_eq!(found.family(), Family::StudentT { degrees: 3.0 });
+        let component = found.components(0).next().unwrap();
+        // A floor of e⁻¹⁴ in the square.
+        let squared_scale = 0.7f64.exp() + (-14f64).exp();
+        assert_eq!(component.location, 1.5);
+        assert!((component.squared_scale / squared_scale - 1.0).abs() < 1e-14);
+    }
 }

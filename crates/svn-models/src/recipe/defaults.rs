@@ -273,7 +273,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
 /// damping than where it is exact.
 fn mixture(size: Size) -> (usize, f64, f64, usize) {
     match size {
-        Size::Few | Size::Small => (32, 100.0, 0.1, 8),
+        Size::Few | Size::Small => (32, 100.0, 0.03, 8),
         Size::Medium => (128, 100.0, 0.1, 4),
         Size::Large => (128, 1000.0, 0.03, 4),
     }

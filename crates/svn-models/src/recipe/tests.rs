@@ -321,6 +321,35 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
     assert_eq!(kind, LikelihoodKind::StudentT(4.0));
 }
 
+/// What the likelihood is does not change the steps but of a mixture density, and first-order ones of none.
+#[test]
+fn a_mixture_density_has_newton_steps_of_its_own() {
+    let of = |likelihood, method, problem: &Problem| {
+        let given = Recipe {
+            likelihood: Some(likelihood),
+            ..Recipe::default()
+        };
+        let recipe = given.resolve(method, problem).unwrap().recipe;
+        let steps = (recipe.batch_size, recipe.ring, recipe.damping);
+        (steps, recipe.trust_region, recipe.prior_precision)
+    };
+    let some = Problem { rows: 800, ..TABLE };
+    let gaussian = of(Head::Gaussian, Method::Svn, &some);
+    for head in [Head::StudentT, Head::Ordinal] {
+        assert_eq!(of(head, Method::Svn, &some), gaussian, "{head:?}");
+    }
+    let mixture = of(Head::Mixture, Method::Svn, &some);
+    let steps = (Some(32), Some(8), Some(100.0));
+    assert_eq!(mixture, (steps, Some(0.03), Some(0.3)));
+    for problem in [&TABLE, &some, &LARGE] {
+        let first_order = [Head::Gaussian, Head::Mixture].map(|head| {
+            let (steps, _, prior) = of(head, Method::Ensemble, problem);
+            (steps, prior)
+        });
+        assert_eq!(first_order[0], first_order[1]);
+    }
+}
+
 #[test]
 fn a_mixture_density_has_neither_exact_roots_nor_laplace_variances() {
     let of = |name: &str, text: &str| {
