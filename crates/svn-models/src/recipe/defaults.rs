@@ -255,7 +255,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
         batch_size,
         // What suited the validation rows of yacht, autompg and energy best, of 1, 3 and 10 (of 1, 2 and 3 for SVN).
         prior_precision: match method {
-            _ if drawn && method.is_newton() => 0.3,
+            _ if drawn && method.is_newton() && size <= Size::Small => 0.3,
             _ if some => 1.0,
             Method::Ensemble => 1.0,
             Method::Wgd | Method::Svgd => 3.0,
