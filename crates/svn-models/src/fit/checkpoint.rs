@@ -8,6 +8,7 @@
 //! weights and the history. The order of the rows follows from the seed and the number of batches drawn.
 
 use super::fingerprint::Fingerprint;
+use super::folds::SavedFolds;
 use super::training::Progress;
 use super::{CheckpointError, EpochReport, FitSettings};
 use crate::Rows;
@@ -37,6 +38,9 @@ pub struct Checkpoint {
     pub(super) state: State,
     pub(super) posterior: SavedPosterior,
     pub(super) progress: Progress,
+    /// Of a run in folds: this is the first of them, and here is the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) folds: Option<Box<SavedFolds>>,
     /// Where it was read from.
     #[serde(skip)]
     pub(super) file: Option<PathBuf>,

@@ -9,6 +9,7 @@ mod checkpoint;
 mod checkpoint_error;
 mod ending;
 mod fingerprint;
+mod folds;
 mod last_layer;
 mod observer;
 mod report;
@@ -19,6 +20,7 @@ mod validation;
 pub use checkpoint::Checkpoint;
 pub use checkpoint_error::CheckpointError;
 pub use ending::Ending;
+pub use folds::{FoldFit, fit_folds};
 pub use last_layer::fit_last_layer;
 pub use observer::{Epoch, Observer};
 pub(crate) use observer::{Part, Within};
@@ -142,6 +144,25 @@ pub fn fit(
     start: Start<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Fit, ModelError> {
+    let network = settings.build_network(train.width())?;
+    let whole = Whole {
+        network: &network,
+        backend: settings.backend(),
+    };
+    let training = begin(settings, whole, train, validation, start)?;
+    training.run(observer, |best| {
+        whole.ensemble(best.likelihood, best.particles.view())
+    })
+}
+
+/// A run before its next epoch.
+fn begin<'a>(
+    settings: &'a FitSettings,
+    whole: Whole<'a>,
+    train: &'a Rows,
+    validation: &'a Rows,
+    start: Start<'_>,
+) -> Result<Training<'a>, ModelError> {
     settings.validate(train.len())?;
     check_widths(train, validation)?;
     let likelihood = match start {
@@ -152,7 +173,7 @@ pub fn fit(
         _ => settings.build_likelihood()?.of_targets(train.targets())?,
     };
     likelihood.check_targets(validation.targets())?;
-    let network = settings.build_network(train.width())?;
+    let network = whole.network;
     let mut posterior = Posterior::new(
         network.clone(),
         likelihood,
@@ -162,7 +183,7 @@ pub fn fit(
     let sampler = Sampler::new(settings.method.clone())?;
     let (state, progress) = match start {
         Start::Seed => {
-            let particles = initial_particles(&network, settings.particles, settings.seed);
+            let particles = initial_particles(network, settings.particles, settings.seed);
             let state = sampler.init(particles, settings.seed)?;
             (state, Progress::default())
         }
@@ -184,11 +205,7 @@ pub fn fit(
             (checkpoint.state, checkpoint.progress)
         }
     };
-    let whole = Whole {
-        network: &network,
-        backend: settings.backend(),
-    };
-    let training = Training {
+    Ok(Training {
         settings,
         train,
         sampler,
@@ -201,9 +218,6 @@ pub fn fit(
         },
         progress,
         fingerprints: std::cell::OnceCell::new(),
-    };
-    training.run(observer, |best| {
-        whole.ensemble(best.likelihood, best.particles.view())
     })
 }
 

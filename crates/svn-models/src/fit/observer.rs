@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::training::Training;
 use super::{Checkpoint, EpochReport};
 use crate::ModelError;
 use svn_stein::Flow;
@@ -44,9 +43,23 @@ impl Observer for () {
 /// An epoch that was just finished.
 #[derive(Debug)]
 pub struct Epoch<'a> {
-    pub(super) training: &'a Training<'a>,
+    pub(super) run: &'a dyn Run,
     pub(super) report: &'a EpochReport,
     pub(super) part: Part,
+}
+
+/// What an [`Epoch`] asks the run that it is of.
+pub(super) trait Run: std::fmt::Debug {
+    /// Epochs at most.
+    fn epochs(&self) -> usize;
+    /// The best epoch so far and its score.
+    fn best(&self) -> Option<(usize, f64)>;
+    /// Wall time of the epochs so far.
+    fn elapsed(&self) -> Duration;
+    /// Age of the curvature in steps.
+    fn curvature_age(&self) -> Option<usize>;
+    /// All that a later run needs.
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError>;
 }
 
 impl Epoch<'_> {
@@ -57,24 +70,24 @@ impl Epoch<'_> {
 
     /// Epochs at most, of the whole run.
     pub fn epochs(&self) -> usize {
-        self.part.before + self.training.settings.epochs + self.part.after
+        self.part.before + self.run.epochs() + self.part.after
     }
 
     /// The best epoch so far and its validation score; none if no score was finite.
     pub fn best(&self) -> Option<(usize, f64)> {
-        let best = self.training.progress.best.as_ref();
-        best.map(|best| (self.part.before + best.epoch, best.nll + self.part.units))
+        let best = self.run.best();
+        best.map(|(epoch, nll)| (self.part.before + epoch, nll + self.part.units))
     }
 
     /// Wall time of the epochs so far, validation included, what was watched left out.
     pub fn elapsed(&self) -> Duration {
-        self.part.elapsed + self.training.progress.elapsed()
+        self.part.elapsed + self.run.elapsed()
     }
 
     /// Age of the curvature in steps, see [`Posterior::curvature_age`](crate::posterior::Posterior::curvature_age); none for
     /// methods without.
     pub fn curvature_age(&self) -> Option<usize> {
-        self.training.posterior.curvature_age()
+        self.run.curvature_age()
     }
 
     /// All that a later run needs to go on from here; none in a fit of the last layer, which is done anew. Nothing is copied
@@ -83,7 +96,7 @@ impl Epoch<'_> {
     /// # Errors
     /// [`ModelError::Curvature`] if libtorch fails.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError> {
-        self.training.checkpoint()
+        self.run.checkpoint()
     }
 }
 
@@ -111,7 +124,7 @@ impl Observer for Within<'_> {
         let (inner, outer) = (epoch.part, self.part);
         let report = epoch.report.clone();
         self.observer.epoch(&Epoch {
-            training: epoch.training,
+            run: epoch.run,
             report: &EpochReport {
                 epoch: report.epoch + outer.before,
                 validation_nll: report.validation_nll.map(|nll| nll + outer.units),

@@ -1,12 +1,13 @@
 //! The loop of a run: steps, and after each epoch a score on the validation rows.
 
 use super::fingerprint::Fingerprint;
+use super::observer::Run;
 use super::report::EpochSums;
 use super::validation::{Outputs, Validation};
 use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings, Observer, Part};
 use crate::posterior::Posterior;
 use crate::{Likelihood, Members, ModelError, Rows};
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
@@ -81,7 +82,7 @@ impl Training<'_> {
             }
             if let Some(report) = self.progress.history.last()
                 && observer.epoch(&Epoch {
-                    training: &self,
+                    run: &self,
                     report,
                     part: Part::default(),
                 })? == Flow::Stop
@@ -137,7 +138,7 @@ impl Training<'_> {
         }
     }
 
-    fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
+    pub(super) fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
         let start = Instant::now();
         let mut sums = EpochSums::default();
         for _ in 0..self.posterior.batches_per_epoch() {
@@ -170,6 +171,14 @@ impl Training<'_> {
         }
     }
 
+    /// Weights that are validated: the average, or those of now.
+    pub(super) fn validated(&self) -> ArrayView2<'_, f64> {
+        match &self.progress.average {
+            Some(average) => average.view(),
+            None => self.state.particles(),
+        }
+    }
+
     /// Validation score now; the weights are kept if it is the best.
     pub(super) fn score(&mut self, epoch: usize) -> Result<f64, ModelError> {
         let particles = match &self.progress.average {
@@ -189,9 +198,28 @@ impl Training<'_> {
         }
         Ok(nll)
     }
+}
+
+impl Run for Training<'_> {
+    fn epochs(&self) -> usize {
+        self.settings.epochs
+    }
+
+    fn best(&self) -> Option<(usize, f64)> {
+        let best = self.progress.best.as_ref();
+        best.map(|best| (best.epoch, best.nll))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.progress.elapsed()
+    }
+
+    fn curvature_age(&self) -> Option<usize> {
+        self.posterior.curvature_age()
+    }
 
     /// None of a fit of the last layer.
-    pub(super) fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError> {
         if let Outputs::LastLayer { .. } = self.validation.outputs {
             return Ok(None);
         }
@@ -204,6 +232,7 @@ impl Training<'_> {
             state: self.state.clone(),
             posterior: self.posterior.save()?,
             progress: self.progress.clone(),
+            folds: None,
             file: None,
         }))
     }

@@ -105,6 +105,34 @@ impl Likelihood {
         }
     }
 
+    /// Of members that were trained on different rows: what they agree on, and the mean of common noise variances.
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] for likelihoods that differ otherwise, such as levels of which some rows have not all.
+    pub(crate) fn mean_noise(likelihoods: &[Self]) -> Result<Self, ModelError> {
+        let noise = likelihoods.iter().map(|likelihood| match likelihood {
+            Self::Gaussian(gaussian) => Some(gaussian.noise_variance()),
+            _ => None,
+        });
+        if let Some(noise) = noise.collect::<Option<Vec<f64>>>()
+            && !noise.is_empty()
+        {
+            let mean = noise.iter().sum::<f64>() / noise.len() as f64;
+            return Ok(Self::Gaussian(Gaussian::new(mean)?));
+        }
+        match likelihoods {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => Ok(*first),
+            _ => {
+                let found = "levels that some folds have not seen";
+                Err(ModelError::setting(
+                    "likelihood",
+                    found,
+                    "the same in all folds: select = validation",
+                ))
+            }
+        }
+    }
+
     /// The same with what it takes from the training targets before training: levels and standardisation of
     /// [`Ordinal`](Ordinal::of_targets). Others take nothing.
     ///

@@ -39,7 +39,7 @@ pub(super) fn fit(
         features,
         intercepts: weights.row(z.ncols()).to_vec(),
         weights: weights.slice(s![..z.ncols(), ..]).to_owned(),
-        noise_variance: f64::NAN,
+        noise_variance: None,
     })
 }
 

@@ -12,6 +12,7 @@ mod logistic;
 mod ridge;
 
 use ndarray::{Array2, ArrayView1, ArrayView2, Axis};
+use serde::{Deserialize, Serialize};
 
 use crate::scaling::FeatureScaler;
 use crate::{ClassPrediction, ModelError, Prediction};
@@ -20,15 +21,16 @@ use crate::{ClassPrediction, ModelError, Prediction};
 pub const PENALTY: f64 = 1.0;
 
 /// A linear model of a number or of classes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Linear {
     features: FeatureScaler,
     /// `p × K`.
     weights: Array2<f64>,
     /// `K`.
     intercepts: Vec<f64>,
-    /// Of ridge regression.
-    noise_variance: f64,
+    /// Of ridge regression; none of classes.
+    noise_variance: Option<f64>,
 }
 
 impl Linear {
@@ -81,7 +83,8 @@ impl Linear {
     /// [`ModelError::Scale`] for another number of features, [`ModelError::Predicted`] for what is not finite.
     pub fn predict(&self, x: ArrayView2<'_, f64>) -> Result<Prediction, ModelError> {
         let mean = self.outputs(x)?.reversed_axes();
-        let noise = Array2::from_elem(mean.dim(), self.noise_variance);
+        let noise = self.noise_variance.unwrap_or(f64::NAN);
+        let noise = Array2::from_elem(mean.dim(), noise);
         Prediction::new(mean, noise)
     }
 

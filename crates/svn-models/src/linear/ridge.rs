@@ -31,7 +31,7 @@ pub(super) fn fit(
         features,
         weights: weights.insert_axis(Axis(1)),
         intercepts: vec![mean],
-        noise_variance: squares.max(floor) / freedom,
+        noise_variance: Some(squares.max(floor) / freedom),
     })
 }
 

@@ -8,6 +8,7 @@
 //!
 //! All sums of exponentials have the largest term drawn out: a probability of 10⁻⁴⁰⁰ still has its logarithm.
 
+use super::shape::scattered;
 use crate::ModelError;
 use crate::likelihood::class_index;
 use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayView3, Axis, s};
@@ -77,6 +78,60 @@ impl ClassPrediction {
         Self {
             logits: self.logits.select(Axis(1), rows),
         }
+    }
+
+    /// Of all rows, from parts that each have some of them: the rows of a part go to the places that stand beside it.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for parts of another number of members or classes, or places that are not all rows once.
+    pub fn gather(parts: &[(Vec<usize>, Self)]) -> Result<Self, ModelError> {
+        let mut places: Vec<usize> = parts
+            .iter()
+            .flat_map(|(places, _)| places)
+            .copied()
+            .collect();
+        places.sort_unstable();
+        let rows = places.len();
+        let alike = |part: &Self, first: &Self| {
+            (part.members(), part.classes()) == (first.members(), first.classes())
+        };
+        let each = places.iter().enumerate().all(|(row, &place)| row == place)
+            && parts
+                .iter()
+                .all(|(places, part)| places.len() == part.rows() && alike(part, &parts[0].1));
+        let whole = parts
+            .iter()
+            .map(|(places, part)| (places.as_slice(), &part.logits));
+        match scattered(rows, whole).filter(|_| each) {
+            Some(logits) => Ok(Self { logits }),
+            None => Err(ModelError::Shape {
+                what: "parts of a prediction".into(),
+                found: parts.iter().map(|(_, part)| part.rows()).collect(),
+                expected: vec![rows],
+            }),
+        }
+    }
+
+    /// With the member of `other` as `count` more members of this one.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for other rows or classes.
+    pub fn with_member(self, other: &Self, count: usize) -> Result<Self, ModelError> {
+        let (members, rows, classes) = self.logits.dim();
+        if other.logits.dim() != (1, rows, classes) {
+            return Err(ModelError::Shape {
+                what: "a member's logits".into(),
+                found: other.logits.shape().to_vec(),
+                expected: vec![1, rows, classes],
+            });
+        }
+        let logits = Array3::from_shape_fn((members + count, rows, classes), |(p, i, c)| {
+            match p < members {
+                true => self.logits[[p, i, c]],
+                false => other.logits[[0, i, c]],
+            }
+        });
+        Ok(Self { logits })
     }
 
     /// Members `N`.

@@ -8,6 +8,7 @@ mod laplace;
 mod minimum;
 mod mixture;
 mod noise;
+mod predicted;
 mod prediction;
 mod probit;
 mod shape;
@@ -19,6 +20,7 @@ pub(crate) use head::prediction;
 pub use laplace::Laplace;
 pub(crate) use laplace::MemberCurvature;
 pub use noise::best_noise_variance;
+pub use predicted::Predicted;
 pub use prediction::Prediction;
 
 use crate::{Device, Likelihood, ModelError};

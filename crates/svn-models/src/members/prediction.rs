@@ -13,7 +13,7 @@
 
 use ndarray::{Array, Array1, Array2, ArrayView1, ArrayView2, Axis, Dimension};
 
-use super::shape::Shape;
+use super::shape::{Shape, scattered};
 use super::{Component, Family};
 use crate::ModelError;
 
@@ -117,6 +117,85 @@ impl Prediction {
         }
     }
 
+    /// Of all rows, from parts that each have some of them: the rows of a part go to the places that stand beside it.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for parts of another number of members, places that are not all rows once, or another family.
+    pub fn gather(parts: &[(Vec<usize>, Self)]) -> Result<Self, ModelError> {
+        let members = parts.first().map_or(0, |(_, part)| part.members());
+        let mut places: Vec<usize> = parts
+            .iter()
+            .flat_map(|(places, _)| places)
+            .copied()
+            .collect();
+        places.sort_unstable();
+        let rows = places.len();
+        let each = places.iter().enumerate().all(|(row, &place)| row == place)
+            && parts
+                .iter()
+                .all(|(places, part)| places.len() == part.rows() && part.members() == members)
+            && parts.iter().all(|(_, part)| part.laplace.is_none());
+        let whole = |of: fn(&Self) -> &Array2<f64>| {
+            let parts = parts.iter();
+            scattered(
+                rows,
+                parts.map(|(places, part)| (places.as_slice(), of(part))),
+            )
+        };
+        let shapes: Vec<_> = parts
+            .iter()
+            .map(|(places, part)| (places.as_slice(), &part.shape))
+            .collect();
+        match (
+            each,
+            whole(|part| &part.means),
+            whole(|part| &part.noise),
+            Shape::gathered(rows, &shapes),
+        ) {
+            (true, Some(means), Some(noise), Some(shape)) => Ok(Self {
+                means,
+                noise,
+                laplace: None,
+                shape,
+            }),
+            _ => Err(ModelError::Shape {
+                what: "parts of a prediction".into(),
+                found: parts.iter().map(|(_, part)| part.rows()).collect(),
+                expected: vec![members, rows],
+            }),
+        }
+    }
+
+    /// With the member of `other` as `count` more members of this one.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for other rows, [`ModelError::Setting`] unless both are Gaussian and without Laplace variances.
+    pub fn with_member(self, other: &Self, count: usize) -> Result<Self, ModelError> {
+        if other.means.dim() != (1, self.rows()) {
+            return Err(shape("a member's means", &other.means, &[1, self.rows()]));
+        }
+        if !self.is_gaussian() || !other.is_gaussian() {
+            let expected = "Gaussian, without Laplace variances";
+            return Err(ModelError::setting(
+                "members",
+                "of other densities",
+                expected,
+            ));
+        }
+        let more = |own: &Array2<f64>, one: &Array2<f64>| {
+            let rows = self.rows();
+            let all = (own.nrows() + count, rows);
+            Array2::from_shape_fn(all, |(p, i)| match p < own.nrows() {
+                true => own[[p, i]],
+                false => one[[0, i]],
+            })
+        };
+        Ok(Self::unchecked(
+            more(&self.means, &other.means),
+            more(&self.noise, &other.noise),
+        ))
+    }
+
     /// Members `N`.
     pub fn members(&self) -> usize {
         self.means.nrows()
@@ -210,6 +289,11 @@ impl Prediction {
                 squared_scale: (self.noise[at] + laplace) / self.family().variance_ratio(),
             },
         }
+    }
+
+    /// Whether each member is one Gaussian, without Laplace variance.
+    pub fn is_gaussian(&self) -> bool {
+        self.shape == Shape::Gaussian && self.laplace.is_none()
     }
 
     /// What epochs and Laplace precisions are chosen by: the [moments' Gaussian](Self::negative_log_likelihood) of Gaussian

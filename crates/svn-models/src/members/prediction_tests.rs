@@ -141,3 +141,31 @@ fn the_loss_of_choices_is_that_of_the_density_where_members_are_not_gaussian() {
     assert_eq!(loss, -heavy.log_density(y.view()).unwrap()[0]);
     assert_ne!(loss, heavy.negative_log_likelihood(y.view()));
 }
+
+#[test]
+fn parts_go_to_their_places_and_a_member_counts_as_many() {
+    let whole = Prediction::new(
+        array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+        array![[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]],
+    )
+    .unwrap();
+    let parts = [
+        (vec![2, 0], whole.select(&[2, 0])),
+        (vec![1], whole.select(&[1])),
+    ];
+    assert_eq!(Prediction::gather(&parts).unwrap(), whole);
+    let twice = [
+        (vec![2, 0], whole.select(&[2, 0])),
+        (vec![0], whole.select(&[1])),
+    ];
+    assert!(Prediction::gather(&twice).is_err());
+    assert!(Prediction::gather(&[]).is_err());
+    let one = Prediction::new(array![[7.0, 7.0, 7.0]], array![[1.0, 1.0, 1.0]]).unwrap();
+    let more = whole.clone().with_member(&one, 2).unwrap();
+    assert_eq!(
+        (more.members(), more.mean()[0]),
+        (4, (1.0 + 4.0 + 14.0) / 4.0)
+    );
+    assert_eq!(more.noise_variances()[[3, 1]], 1.0);
+    assert!(whole.with_member(&one.select(&[0]), 1).is_err());
+}

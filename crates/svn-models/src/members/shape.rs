@@ -1,6 +1,6 @@
 //! What the members' densities are beside their moments, and their components.
 
-use ndarray::{Array2, Array3, Axis};
+use ndarray::{Array, Array2, Array3, Axis, Dimension, RemoveAxis};
 
 use super::{Component, Family};
 use crate::likelihood::Levels;
@@ -94,6 +94,58 @@ impl Shape {
         }
     }
 
+    /// One of the shapes of parts, whose rows go to their places in `rows` in all.
+    pub(super) fn gathered(rows: usize, parts: &[(&[usize], &Self)]) -> Option<Self> {
+        let (_, first) = parts.first()?;
+        match first {
+            Self::Gaussian | Self::StudentT { .. } => {
+                let alike = parts.iter().all(|(_, shape)| shape == first);
+                alike.then(|| (*first).clone())
+            }
+            Self::Ordinal { levels, .. } => {
+                let mut arrays = Vec::new();
+                for (places, shape) in parts {
+                    let Self::Ordinal {
+                        levels: own,
+                        locations,
+                        squared_scales,
+                    } = shape
+                    else {
+                        return None;
+                    };
+                    if own != levels {
+                        return None;
+                    }
+                    arrays.push((*places, locations, squared_scales));
+                }
+                Some(Self::Ordinal {
+                    levels: *levels,
+                    locations: scattered(rows, arrays.iter().map(|part| (part.0, part.1)))?,
+                    squared_scales: scattered(rows, arrays.iter().map(|part| (part.0, part.2)))?,
+                })
+            }
+            Self::Mixture { .. } => {
+                let mut arrays = Vec::new();
+                for (places, shape) in parts {
+                    let Self::Mixture {
+                        log_weights,
+                        locations,
+                        variances,
+                    } = shape
+                    else {
+                        return None;
+                    };
+                    arrays.push((*places, log_weights, locations, variances));
+                }
+                Some(Self::Mixture {
+                    log_weights: scattered(rows, arrays.iter().map(|part| (part.0, part.1)))?,
+                    locations: scattered(rows, arrays.iter().map(|part| (part.0, part.2)))?,
+                    variances: scattered(rows, arrays.iter().map(|part| (part.0, part.3)))?,
+                })
+            }
+        }
+    }
+
     /// These rows, in this order.
     pub(super) fn select(&self, rows: &[usize]) -> Self {
         match self {
@@ -118,4 +170,23 @@ impl Shape {
             },
         }
     }
+}
+
+/// Rows (axis 1) of parts put to their places among `rows`.
+pub(super) fn scattered<'a, D: Dimension + RemoveAxis + 'a>(
+    rows: usize,
+    parts: impl Iterator<Item = (&'a [usize], &'a Array<f64, D>)> + Clone,
+) -> Option<Array<f64, D>> {
+    let (_, first) = parts.clone().next()?;
+    let mut dim = first.raw_dim();
+    dim[1] = rows;
+    let mut whole = Array::zeros(dim);
+    for (places, part) in parts {
+        for (row, &place) in places.iter().enumerate() {
+            whole
+                .index_axis_mut(Axis(1), place)
+                .assign(&part.index_axis(Axis(1), row));
+        }
+    }
+    Some(whole)
 }

@@ -17,13 +17,15 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{Ensemble, Target, Training};
+use crate::linear::Linear;
 use crate::members::MemberCurvature;
 use crate::predictive::Choices;
 use crate::recipe::{Method, Problem, Recipe, Resolved};
 use crate::scaling::FeatureScaler;
 use crate::{Backend, Device, Likelihood, Members, ModelError};
 
-/// Version of the format: 2 where the recipe names a likelihood, 1 where it does not, which programs of before can read.
+/// Version of the format: 2 where the recipe names a likelihood or a selection, or a linear
+/// model is stacked; else 1, which programs of before can read.
 const SCHEMA: u32 = 2;
 const JSON: &str = "model.json";
 const TENSORS: &str = "model.safetensors";
@@ -87,6 +89,9 @@ struct Description {
     features: Option<Vec<String>>,
     feature_scaler: FeatureScaler,
     target: Target,
+    /// A linear model that counts as so many members.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    linear: Option<(Linear, usize)>,
     likelihood: Likelihood,
     choices: Choices,
     train_rows: usize,
@@ -140,9 +145,12 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
     write(&made.path().join(TENSORS), &tensors)?;
     let training = &ensemble.training;
     let description = Description {
-        schema: match ensemble.resolved.recipe.likelihood {
-            Some(_) => SCHEMA,
-            None => 1,
+        schema: {
+            let recipe = &ensemble.resolved.recipe;
+            match (recipe.likelihood, recipe.select, &ensemble.linear) {
+                (None, None, None) => 1,
+                _ => SCHEMA,
+            }
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),
         method: ensemble.resolved.method,
@@ -151,6 +159,7 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
         features: ensemble.feature_names.clone(),
         feature_scaler: ensemble.features.clone(),
         target: ensemble.target.clone(),
+        linear: ensemble.linear.clone(),
         likelihood: ensemble.members.likelihood(),
         choices: ensemble.predictor.choices(),
         train_rows: training.train_rows,
@@ -242,6 +251,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
             .predictor(curvature)
             .map_err(|what| damaged(&json, what))?,
         members,
+        linear: description.linear,
         features: description.feature_scaler,
         feature_names: description.features,
         target: description.target,
@@ -250,6 +260,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
             train_rows: description.train_rows,
             validation_rows: description.validation_rows,
             set_aside: Vec::new(),
+            out_of_fold: None,
             validation_nll: description.validation_nll,
             best_epoch: description.best_epoch,
             epochs: description.epochs,

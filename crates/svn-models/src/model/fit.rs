@@ -1,6 +1,6 @@
 //! From arrays to an ensemble: checks, split, scaling, training, density.
 
-use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, concatenate};
 
 use super::split::{Split, split};
 use super::{Builder, Ensemble, Target, Training, data};
@@ -152,6 +152,9 @@ impl Builder<'_> {
         if let Some(groups) = groups {
             data::check_groups(groups, y.len())?;
         }
+        if self.in_folds() {
+            return self.fit_folds(x, y, labels);
+        }
         let share = self.validation_share;
         if !(share > 0.0 && share < 1.0) {
             let expected = "above 0 and below 1";
@@ -177,11 +180,24 @@ impl Builder<'_> {
         Ok(ensemble)
     }
 
-    fn feature_scaler(&self, x: ArrayView2<'_, f64>) -> Result<FeatureScaler, ModelError> {
+    pub(super) fn feature_scaler(
+        &self,
+        x: ArrayView2<'_, f64>,
+    ) -> Result<FeatureScaler, ModelError> {
         Ok(match self.scaled {
             true => FeatureScaler::fit(x)?,
             false => FeatureScaler::identity(x.ncols()),
         })
+    }
+
+    pub(super) fn check_names(&self, columns: usize) -> Result<(), ModelError> {
+        match &self.feature_names {
+            Some(names) if names.len() != columns => {
+                let expected = format!("{columns}, one a column");
+                Err(ModelError::setting("feature names", names.len(), &expected))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn fit_parts(
@@ -190,11 +206,14 @@ impl Builder<'_> {
         (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
-        if let Some(names) = self.feature_names.as_ref()
-            && names.len() != x.ncols()
-        {
-            let expected = format!("{}, one a column", x.ncols());
-            return Err(ModelError::setting("feature names", names.len(), &expected));
+        self.check_names(x.ncols())?;
+        if self.in_folds() {
+            let joined = |parts: &[_]| concatenate(Axis(0), parts);
+            let (Ok(x), Ok(y)) = (joined(&[x, vx]), concatenate(Axis(0), &[y, vy])) else {
+                let expected = "of as many columns as the training rows";
+                return Err(ModelError::setting("validation rows", "others", expected));
+            };
+            return self.fit_folds(x.view(), y.view(), labels);
         }
         let (features, scaler) = match (self.goes_on.as_ref(), &labels) {
             (Some(before), None) => (before.features.clone(), before.scaler()),
@@ -254,6 +273,7 @@ impl Builder<'_> {
                 train_rows: train.len(),
                 validation_rows: validation.len(),
                 set_aside: Vec::new(),
+                out_of_fold: None,
                 validation_nll: nll.unwrap_or(f64::NAN) + units,
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),
@@ -263,6 +283,7 @@ impl Builder<'_> {
                 ending: fit.ending,
             },
             members,
+            linear: None,
             resolved,
         })
     }

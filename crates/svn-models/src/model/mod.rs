@@ -10,10 +10,12 @@ mod builder;
 mod data;
 mod file;
 mod fit;
+mod folds;
 mod split;
 
 pub use builder::Builder;
 pub use file::ModelFileError;
+pub use folds::OutOfFold;
 
 use std::time::Duration;
 
@@ -21,6 +23,7 @@ use ndarray::{Array2, ArrayView1, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::fit::{Ending, EpochReport};
+use crate::linear::Linear;
 use crate::predictive::Predictor;
 use crate::recipe::Resolved;
 use crate::scaling::{FeatureScaler, TargetScaler};
@@ -48,6 +51,8 @@ pub struct Ensemble {
     features: FeatureScaler,
     feature_names: Option<Vec<String>>,
     target: Target,
+    /// A linear model that counts as so many members.
+    linear: Option<(Linear, usize)>,
     resolved: Resolved,
     training: Training,
 }
@@ -69,6 +74,8 @@ pub struct Training {
     pub validation_rows: usize,
     /// Which of the rows given were set aside for validation, ascending; none where they were given apart, and not kept in files.
     pub set_aside: Vec<usize>,
+    /// What the members say of the rows that they have not seen, of a fit in folds; not kept in files.
+    pub out_of_fold: Option<OutOfFold>,
     /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units.
     pub validation_nll: f64,
     /// Epoch whose weights were kept, from 1.
@@ -152,8 +159,12 @@ impl Ensemble {
         };
         let prediction = self
             .predictor
-            .predict(&self.members, self.scaled(x)?.view())?;
-        Ok(prediction.rescaled(scaler.mean, scaler.scale))
+            .predict(&self.members, self.scaled(x)?.view())?
+            .rescaled(scaler.mean, scaler.scale);
+        match &self.linear {
+            Some((linear, count)) => prediction.with_member(&linear.predict(x)?, *count),
+            None => Ok(prediction),
+        }
     }
 
     /// Probabilities of the classes at the rows of `x`; [`labels`](Self::labels) tells which class is which.
@@ -171,8 +182,20 @@ impl Ensemble {
             });
         }
         let features = self.scaled(x)?;
-        self.predictor
-            .predict_classes(&self.members, features.view())
+        let prediction = self
+            .predictor
+            .predict_classes(&self.members, features.view())?;
+        match &self.linear {
+            Some((linear, count)) => prediction.with_member(&linear.predict_classes(x)?, *count),
+            None => Ok(prediction),
+        }
+    }
+
+    /// Weight in the mixture of the linear model that was stacked with the members; 0 if there is none.
+    pub fn linear_weight(&self) -> f64 {
+        self.linear.as_ref().map_or(0.0, |(_, count)| {
+            *count as f64 / (count + self.members.particles().nrows()) as f64
+        })
     }
 
     /// Laplace variances of the mean at the rows of `x`, of the members' mean in squared units of the target; none for an

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
+use super::Selection;
 use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
 };
@@ -139,6 +140,7 @@ impl Recipe {
             epochs: given.epochs.or(Some(default.epochs)),
             patience: given.patience.filter(|&epochs| epochs > 0),
             time_limit: given.time_limit,
+            select: given.select.filter(|&by| by == Selection::Kfold),
             lr: given.lr.or(Some(default.lr)).filter(|_| first_order),
             newton_lr: given
                 .newton_lr

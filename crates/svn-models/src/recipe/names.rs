@@ -32,6 +32,17 @@ pub enum Head {
     Ordinal,
 }
 
+/// What chooses the epoch whose weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Selection {
+    /// Rows that are set aside and not trained on.
+    Validation,
+    /// All rows, each judged by members that were trained without its fold; see [`fit_folds`](crate::fit::fit_folds()).
+    Kfold,
+}
+
 /// Which network is trained.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

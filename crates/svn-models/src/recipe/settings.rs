@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
-use super::{Binary, Head, LastLayerMode, Noise, Predictive, Schedule};
+use super::{Binary, Head, LastLayerMode, Noise, Predictive, Schedule, Selection};
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 use crate::{BackendKind, ModelError};
 
@@ -138,6 +138,8 @@ settings! {
     patience: usize, "N", WHOLE;
     /// Seconds after which no further epoch begins
     time_limit: f64, "SECONDS", SECONDS;
+    /// What chooses the epoch: validation (rows set aside) or kfold (all rows, each by members that have not seen its fold)
+    select: Selection, "NAME", Range::ANY;
     /// Step size of first-order steps (Adam); of svn and ssvn, that of Newton steps unless newton-lr is given
     lr: f64, "RATE", POSITIVE;
     /// Step size of Newton steps

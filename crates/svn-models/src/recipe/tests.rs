@@ -117,6 +117,7 @@ fn there_and_back() {
         ("epochs", "7"),
         ("patience", "0"),
         ("time_limit", "2.5"),
+        ("select", "kfold"),
         ("lr", "1e-3"),
         ("newton_lr", "0.3"),
         ("batch-size", "16"),

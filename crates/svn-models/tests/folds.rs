@@ -1,0 +1,112 @@
+//! Fits in folds through the front door: out of fold means unseen, a run goes on from a checkpoint, a model is kept.
+
+use ndarray::{Array1, Array2};
+use svn_models::fit::{Checkpoint, Epoch};
+use svn_models::recipe::{Recipe, Selection};
+use svn_models::stein::Flow;
+use svn_models::{Builder, Ensemble, Predicted, Task};
+
+fn quick<'o>() -> Builder<'o> {
+    Ensemble::builder().epochs(8).particles(3).hidden(&[20])
+}
+
+/// Rows on a line but for noise; a fifth of them twice.
+fn noisy(rows: usize) -> (Array2<f64>, Array1<f64>) {
+    let x = Array2::from_shape_fn((rows, 2), |(i, j)| ((7 * i + 3 * j * i) % 31) as f64 / 31.0);
+    let y = Array1::from_shape_fn(rows, |i| {
+        40.0 + 9.0 * x[[i, 0]] + ((i * i) % 17) as f64 / 17.0
+    });
+    (x, y)
+}
+
+#[test]
+fn in_folds_each_row_is_judged_by_members_that_have_not_seen_it() {
+    let (x, y) = noisy(60);
+    let recipe = Recipe {
+        select: Some(Selection::Kfold),
+        ..Recipe::default()
+    };
+    let build = || quick().recipe(&recipe).epochs(6);
+    let ensemble = build().fit(x.view(), y.view(), Task::Regression).unwrap();
+    let training = ensemble.training();
+    assert_eq!((training.train_rows, training.validation_rows), (60, 60));
+    let out_of_fold = training.out_of_fold.as_ref().unwrap();
+    assert_eq!(out_of_fold.folds.len(), 60);
+    // What is said of a row does not change with its target, what is said of others does.
+    let mut other = y.clone();
+    other[7] += 3.0;
+    let again = build()
+        .fit(x.view(), other.view(), Task::Regression)
+        .unwrap();
+    let again = again.training().out_of_fold.as_ref().unwrap();
+    let (Predicted::Numbers(one), Predicted::Numbers(two)) =
+        (&out_of_fold.predicted, &again.predicted)
+    else {
+        panic!("numbers")
+    };
+    assert_eq!(out_of_fold.folds, again.folds);
+    let moved = |row: usize| (one.mean()[row] - two.mean()[row]).abs();
+    // Scaling of the target is that of all rows: it moves by a sixtieth of the change, the members by more.
+    let own = out_of_fold.folds[7];
+    let others = (0..60)
+        .filter(|&row| out_of_fold.folds[row] != own)
+        .map(moved);
+    assert!(moved(7) < 0.2 && others.fold(0.0, f64::max) > 0.2);
+    // The score is that of these predictions.
+    let nll = one.negative_log_likelihood(y.view());
+    assert!((training.validation_nll - nll).abs() < 1e-12);
+    // A model in folds is kept and read like any other.
+    let folder = tempfile::tempdir().unwrap();
+    ensemble.save(folder.path().join("model")).unwrap();
+    let read = Ensemble::load(folder.path().join("model")).unwrap();
+    let mean = |ensemble: &Ensemble| ensemble.predict(x.view()).unwrap().mean();
+    assert_eq!(mean(&read), mean(&ensemble));
+    assert_eq!(read.linear_weight(), ensemble.linear_weight());
+    // The target is all but linear: the linear model counts.
+    assert!(ensemble.linear_weight() > 0.0);
+}
+
+#[test]
+fn a_run_in_folds_that_was_cut_off_ends_in_the_same_bits() {
+    let (x, y) = noisy(50);
+    let labels: Vec<&str> = y
+        .iter()
+        .map(|y| if *y > 45.0 { "high" } else { "low" })
+        .collect();
+    let recipe = Recipe {
+        select: Some(Selection::Kfold),
+        ..Recipe::default()
+    };
+    let build = || quick().recipe(&recipe).epochs(5);
+    let whole = build().fit_labels(x.view(), &labels).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("checkpoint");
+    let mut watch = |epoch: &Epoch<'_>| {
+        if epoch.report().epoch < 3 {
+            return Ok(Flow::Continue);
+        }
+        epoch.checkpoint()?.unwrap().write(&path)?;
+        Ok(Flow::Stop)
+    };
+    let cut = build().observer(&mut watch).fit_labels(x.view(), &labels);
+    assert_eq!(cut.unwrap().training().epochs, 3);
+    let resumed = build()
+        .checkpoint(Checkpoint::read(&path).unwrap())
+        .fit_labels(x.view(), &labels)
+        .unwrap();
+    assert_eq!(resumed.members().particles(), whole.members().particles());
+    assert_eq!(resumed.training().out_of_fold, whole.training().out_of_fold);
+    // What is chosen on rows that are set aside is not chosen in folds.
+    let recipe = Recipe {
+        temperature: Some(true),
+        ..recipe
+    };
+    let error = quick()
+        .recipe(&recipe)
+        .fit_labels(x.view(), &labels)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "select is kfold beside a temperature; expected validation"
+    );
+}
