@@ -49,7 +49,8 @@ pub(super) struct Fit {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
-    /// Share of the rows that is set aside to choose the epoch and to judge the model [default: 0.2]
+    /// Share of the rows that is set aside to choose the epoch and to judge the model, instead of five folds of all rows up to
+    /// 10,000 [default: 0.2 above]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub validation: Option<f64>,
 
@@ -139,12 +140,13 @@ impl Fit {
             group: self.group.clone().or(file.group),
             missing: self.missing.or(file.missing).unwrap_or_default(),
         };
+        let validation = self.validation.or(file.validation);
         Ok(Request {
             data: data.to_owned(),
             ask,
             method: self.method.or(file.method).unwrap_or(Method::Svn),
             recipe: self.training.recipe.or(&file.recipe),
-            validation: self.validation.or(file.validation).unwrap_or(0.2),
+            validation,
             seed: self.seed.or(file.seed).unwrap_or(0),
         })
     }

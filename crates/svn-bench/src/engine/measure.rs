@@ -1,18 +1,9 @@
 //! Metrics of a model on the test part of a fold, in original units, by its predictive density.
 
-use svn_models::{ClassPrediction, Prediction};
+use svn_models::Predicted;
 
 use super::{Fold, Model, RunError};
 use crate::metrics::{Metrics, classification_metrics, regression_metrics};
-
-/// Predictions of the test part.
-#[derive(Debug, Clone)]
-pub enum Predicted {
-    /// Of numbers.
-    Numbers(Prediction),
-    /// Of classes.
-    Classes(ClassPrediction),
-}
 
 /// The common metrics, and what the model has chosen on validation rows beside them.
 pub(super) fn measure(model: &dyn Model, fold: &Fold) -> Result<(Metrics, Predicted), RunError> {

@@ -5,6 +5,7 @@
 //! | key | definition |
 //! |---|---|
 //! | `nll` | `½ ln 2πv + (y−μ)²/2v`, moment-matched `v = (1/N) Σ_p [σ²_p + (μ_p − μ)²]` |
+//! | `nll`, `nll_moments` | of members that are no Gaussians (Student t, mixtures, levels): `−ln (1/N) Σ_p p_p(y)`, and the formula above |
 //! | `nll_paper` | `½ (ln v + (y−μ)²/v)`, `v = 1/(N−1) Σ_p (μ_p − μ)² + 1e-6`: the paper's protocol; undefined for N = 1 |
 //! | `nll_epistemic` | the same formula, `v` + mean Laplace variance of the members; N = 1 has no spread |
 //! | `rmse`, `mse` | of `μ` |

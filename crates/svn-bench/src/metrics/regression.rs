@@ -51,10 +51,15 @@ pub fn regression_metrics(
     let mse = over_rows(&|i| (targets[i] - mean[i]).powi(2));
     metrics.insert("mse", mse);
     metrics.insert("rmse", mse.map(f64::sqrt));
-    metrics.insert(
-        "nll",
-        over_rows(&|i| gaussian_nll(targets[i], mean[i], total[i])),
-    );
+    let moments = over_rows(&|i| gaussian_nll(targets[i], mean[i], total[i]));
+    if prediction.is_gaussian() {
+        metrics.insert("nll", moments);
+    } else {
+        // One target a row, as checked above.
+        let density = prediction.negative_log_density(targets).ok();
+        metrics.insert("nll", density);
+        metrics.insert("nll_moments", moments);
+    }
     metrics.insert(
         "crps",
         over_rows(&|i| gaussian_crps(targets[i], mean[i], total[i])),

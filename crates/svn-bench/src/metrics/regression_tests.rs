@@ -147,3 +147,29 @@ fn faults() {
         "target inf at test row 1, expected a finite number"
     );
 }
+
+#[test]
+fn members_that_are_no_gaussians_are_scored_by_their_density() {
+    use svn_models::recipe::{Head, Method, Recipe};
+    use svn_models::{Ensemble, Task};
+    let x = ndarray::Array2::from_shape_fn((40, 1), |(i, _)| i as f64 / 40.0);
+    let y = x.column(0).mapv(|x| 3.0 * x + (40.0 * x).sin());
+    let recipe = Recipe {
+        likelihood: Some(Head::StudentT),
+        ..Recipe::default()
+    };
+    let ensemble = Ensemble::builder()
+        .method(Method::Ensemble)
+        .recipe(&recipe)
+        .hidden(&[4])
+        .epochs(2)
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap();
+    let prediction = ensemble.predict(x.view()).unwrap();
+    let metrics = regression_metrics(&prediction, None, y.view()).unwrap();
+    let by_rows = -prediction.log_density(y.view()).unwrap().mean().unwrap();
+    assert!((metrics.value("nll").unwrap() - by_rows).abs() < 1e-12);
+    let moments = prediction.negative_log_likelihood(y.view());
+    assert!((metrics.value("nll_moments").unwrap() - moments).abs() < 1e-12);
+    assert_ne!(metrics.value("nll"), metrics.value("nll_moments"));
+}

@@ -21,6 +21,34 @@ pub enum Truth {
     Classes(Vec<usize>),
 }
 
+impl Truth {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Numbers(y) => y.len(),
+            Self::Classes(y) => y.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// These rows, in this order; those beyond the last are left out.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        match self {
+            Self::Numbers(y) => {
+                Self::Numbers(rows.iter().filter_map(|&row| y.get(row).copied()).collect())
+            }
+            Self::Classes(y) => {
+                Self::Classes(rows.iter().filter_map(|&row| y.get(row).copied()).collect())
+            }
+        }
+    }
+}
+
 /// A metric and its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
@@ -39,21 +67,20 @@ pub(super) fn metrics(
     truth: &Truth,
     rows: Option<&[usize]>,
 ) -> Result<Metrics, RunError> {
+    if let Some(rows) = rows {
+        let selected = match predicted {
+            Predicted::Numbers(prediction) => Predicted::Numbers(prediction.select(rows)),
+            Predicted::Classes(prediction) => Predicted::Classes(prediction.select(rows)),
+        };
+        return metrics(&selected, &truth.select(rows), None);
+    }
     let found = match (predicted, truth) {
-        (Predicted::Numbers(prediction), Truth::Numbers(y)) => match rows {
-            None => regression_metrics(prediction, None, y.as_slice().into()),
-            Some(rows) => {
-                let y: Vec<f64> = rows.iter().map(|&row| y[row]).collect();
-                regression_metrics(&prediction.select(rows), None, y.as_slice().into())
-            }
-        },
-        (Predicted::Classes(prediction), Truth::Classes(y)) => match rows {
-            None => classification_metrics(prediction, y),
-            Some(rows) => {
-                let y: Vec<usize> = rows.iter().map(|&row| y[row]).collect();
-                classification_metrics(&prediction.select(rows), &y)
-            }
-        },
+        (Predicted::Numbers(prediction), Truth::Numbers(y)) => {
+            regression_metrics(prediction, None, y.as_slice().into())
+        }
+        (Predicted::Classes(prediction), Truth::Classes(y)) => {
+            classification_metrics(prediction, y)
+        }
         (Predicted::Numbers(_), Truth::Classes(_)) => {
             return Err(RunError::failed(ModelError::OtherTask {
                 likelihood: "numbers",
@@ -82,10 +109,7 @@ pub fn bootstrap(
     predicted: &Predicted,
     truth: &Truth,
 ) -> Result<BTreeMap<String, Measured>, RunError> {
-    let n = match truth {
-        Truth::Numbers(y) => y.len(),
-        Truth::Classes(y) => y.len(),
-    };
+    let n = truth.len();
     let all = metrics(predicted, truth, None)?;
     let draws = (WORK / n.max(1)).clamp(DRAWS.0, DRAWS.1);
     let mut random = stream(0, &["bootstrap"]);

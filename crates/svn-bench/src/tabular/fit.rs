@@ -3,15 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use ndarray::{Array2, Axis};
 use serde::{Deserialize, Serialize};
 use svn_models::fit::{Checkpoint, Epoch};
-use svn_models::recipe::{Method, Recipe};
+use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Ensemble, ModelError};
 
 use super::folder::{Cost, Folder, sha256};
-use super::judge::{Parts, judge};
+use super::judge::judge;
 use super::kept::{Kept, Read};
 use super::{State, TabularError, Truth};
 use crate::data::{Ask, Learned, Reading, Schema, Table, Targets};
@@ -29,11 +28,18 @@ pub struct Request {
     pub method: Method,
     /// Settings that are not the defaults.
     pub recipe: Recipe,
-    /// Share of the rows that is set aside for validation.
-    pub validation: f64,
+    /// Share of the rows that is set aside for validation; else all rows up to 10,000 judge in five folds, unless the recipe
+    /// selects otherwise.
+    pub validation: Option<f64>,
     /// Of split, starting weights and order of the rows.
     pub seed: u64,
 }
+
+/// Rows up to which folds choose the epoch.
+const FOLDED: usize = 10_000;
+
+/// Share of more rows that is set aside.
+const SHARE: f64 = 0.2;
 
 /// Watches a fit.
 #[allow(unused_variables, reason = "the default is to ignore")]
@@ -154,23 +160,15 @@ fn work(
     let training = ensemble.training();
     read.training_rows = training.train_rows;
     read.validation_rows = training.validation_rows;
-    let cut = |keep: &dyn Fn(usize) -> bool| -> (Array2<f64>, Truth) {
-        let rows: Vec<usize> = (0..learned.x.nrows()).filter(|&row| keep(row)).collect();
-        let truth = match &learned.target {
-            Targets::Numbers(y) => Truth::Numbers(rows.iter().map(|&row| y[row]).collect()),
-            Targets::Labels(labels) => {
-                let class = |row: usize| ensemble.class_of(&labels[row]);
-                Truth::Classes(rows.iter().filter_map(|&row| class(row)).collect())
-            }
-        };
-        (learned.x.select(Axis(0), &rows), truth)
+    let truth = match &learned.target {
+        Targets::Numbers(y) => Truth::Numbers(y.to_vec()),
+        Targets::Labels(labels) => {
+            let classes = labels.iter().map(|label| ensemble.class_of(label));
+            // Every label is one that was trained on.
+            Truth::Classes(classes.map(Option::unwrap_or_default).collect())
+        }
     };
-    let aside = |row: usize| training.set_aside.binary_search(&row).is_ok();
-    let parts = Parts {
-        training: cut(&|row| !aside(row)),
-        validation: cut(&aside),
-    };
-    let judged = judge(&ensemble, request.method, &learned.schema, &parts)?;
+    let judged = judge(&ensemble, request.method, &learned, &truth)?;
     let mut told = warnings(&training.history, &training.ending);
     told.extend(judged.warnings);
     let training_s = training
@@ -219,11 +217,25 @@ fn train(
         watch.epoch(EpochProgress::of(epoch));
         Ok(Flow::Continue)
     };
+    let mut recipe = request.recipe.clone();
+    // A temperature and the like are chosen on rows that are set aside.
+    let other = recipe.temperature == Some(true)
+        || recipe
+            .predictive
+            .is_some_and(|kind| kind != Predictive::Moments)
+        || recipe.ll_mode == Some(LastLayerMode::Pretrained);
+    if recipe.select.is_none()
+        && request.validation.is_none()
+        && !other
+        && learned.x.nrows() <= FOLDED
+    {
+        recipe.select = Some(Selection::Kfold);
+    }
     let mut builder = Ensemble::builder()
         .method(request.method)
-        .recipe(&request.recipe)
+        .recipe(&recipe)
         .seed(request.seed)
-        .validation_share(request.validation)
+        .validation_share(request.validation.unwrap_or(SHARE))
         .feature_names(&learned.schema.feature_names())
         .observer(&mut observer);
     if let Some(groups) = &learned.groups {

@@ -50,10 +50,7 @@ pub(super) fn importance(
     // Evenly spread: the rows may be sorted.
     let n = x.nrows().min(ROWS);
     let rows: Vec<usize> = (0..n).map(|row| row * x.nrows() / n).collect();
-    let truth = match truth {
-        Truth::Numbers(y) => Truth::Numbers(rows.iter().map(|&row| y[row]).collect()),
-        Truth::Classes(y) => Truth::Classes(rows.iter().map(|&row| y[row]).collect()),
-    };
+    let truth = truth.select(&rows);
     let x = x.select(Axis(0), &rows);
     let nll = |x: &Array2<f64>| {
         let found = metrics(&predicted(ensemble, x.view())?, &truth, None)?;

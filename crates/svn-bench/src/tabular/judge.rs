@@ -1,6 +1,8 @@
 //! How good a model is on its validation rows, beside what people compare with.
 
-use ndarray::Array2;
+use std::collections::BTreeSet;
+
+use ndarray::Axis;
 use svn_models::recipe::Method;
 use svn_models::{Ensemble, Prediction};
 
@@ -8,16 +10,9 @@ use super::bootstrap::metrics;
 use super::importance::importance;
 use super::kept::{Coverage, Score};
 use super::{Conformal, Importance, Novelty, TabularError, Truth, baselines, predicted};
-use crate::data::Schema;
+use crate::data::Learned;
 use crate::engine::{Predicted, RunError};
 use crate::metrics::{ReliabilityBin, reliability};
-
-/// Features and targets of either part.
-#[derive(Debug)]
-pub(super) struct Parts {
-    pub training: (Array2<f64>, Truth),
-    pub validation: (Array2<f64>, Truth),
-}
 
 /// What is found; see [`Kept`](super::Kept).
 #[derive(Debug)]
@@ -34,38 +29,69 @@ pub(super) struct Judged {
 /// Levels whose intervals are counted.
 pub(super) const LEVELS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 
-/// Measure everything on the validation rows.
+/// Measure everything on the rows that were set aside, or on all of them by members that have not seen them.
 ///
 /// # Errors
 /// [`TabularError::Model`], [`TabularError::Run`].
 pub(super) fn judge(
     ensemble: &Ensemble,
     method: Method,
-    schema: &Schema,
-    parts: &Parts,
+    learned: &Learned,
+    truth: &Truth,
 ) -> Result<Judged, TabularError> {
-    let ((x, y), (vx, vy)) = (&parts.training, &parts.validation);
+    let training = ensemble.training();
     let classes = ensemble.labels().len();
-    let found = predicted(ensemble, vx.view())?;
-    let linear = baselines::linear(x.view(), y, classes, vx.view())?;
-    let constant = baselines::constant(y, classes, vx.nrows())?;
-    let score = |model: &str, predicted: &Predicted| {
-        let metrics = metrics(predicted, vy, None)?.values;
-        let model = model.to_owned();
+    // What each row is judged in: the rows of a part are predicted by what was trained on all others.
+    let (part, judged): (Vec<usize>, Vec<usize>) = match &training.out_of_fold {
+        Some(out_of_fold) => (out_of_fold.folds.clone(), (0..truth.len()).collect()),
+        None => {
+            let aside = |row: usize| training.set_aside.binary_search(&row).is_ok();
+            let part = (0..truth.len()).map(|row| usize::from(!aside(row)));
+            (part.collect(), training.set_aside.clone())
+        }
+    };
+    let vx = learned.x.select(Axis(0), &judged);
+    let y = &truth.select(&judged);
+    let found = match &training.out_of_fold {
+        Some(out_of_fold) => out_of_fold.predicted.clone(),
+        None => predicted(ensemble, vx.view())?,
+    };
+    let (mut linear, mut constant) = (Vec::new(), Vec::new());
+    let parts: BTreeSet<usize> = judged.iter().map(|&row| part[row]).collect();
+    for own in parts {
+        let others: Vec<usize> = (0..truth.len()).filter(|&row| part[row] != own).collect();
+        let places: Vec<usize> = (0..judged.len())
+            .filter(|&at| part[judged[at]] == own)
+            .collect();
+        let (x, others) = (learned.x.select(Axis(0), &others), truth.select(&others));
+        let at = vx.select(Axis(0), &places);
+        let by_line = baselines::linear(x.view(), &others, classes, at.view())?;
+        let by_none = baselines::constant(&others, classes, places.len())?;
+        linear.push((places.clone(), by_line));
+        constant.push((places, by_none));
+    }
+    let (linear, constant) = (Predicted::gather(linear)?, Predicted::gather(constant)?);
+    let score = |model: String, predicted: &Predicted| {
+        let metrics = metrics(predicted, y, None)?.values;
         Ok::<_, RunError>(Score { model, metrics })
     };
+    let weight = ensemble.linear_weight();
+    let name = match weight > 0.0 {
+        true => format!("{method} + {:.0} % linear", 100.0 * weight),
+        false => method.to_string(),
+    };
     let scores = vec![
-        score(&method.to_string(), &found)?,
-        score(baselines::linear_name(vy), &linear)?,
-        score(baselines::constant_name(vy), &constant)?,
+        score(name, &found)?,
+        score(baselines::linear_name(y).to_owned(), &linear)?,
+        score(baselines::constant_name(y).to_owned(), &constant)?,
     ];
-    let (coverage, conformal) = match (&found, vy) {
+    let (coverage, conformal) = match (&found, y) {
         (Predicted::Numbers(prediction), Truth::Numbers(y)) => {
             (coverage(prediction, y)?, Some(conformal(prediction, y)))
         }
         _ => (Vec::new(), None),
     };
-    let reliability = match (&found, vy) {
+    let reliability = match (&found, y) {
         (Predicted::Classes(prediction), Truth::Classes(y)) => {
             reliability(prediction, y).map_err(RunError::failed)?
         }
@@ -78,7 +104,7 @@ pub(super) fn judge(
         reliability,
         conformal,
         novelty: Novelty::new(&found),
-        importance: importance(ensemble, vx.view(), vy, &schema.columns())?,
+        importance: importance(ensemble, vx.view(), y, &learned.schema.columns())?,
     })
 }
 

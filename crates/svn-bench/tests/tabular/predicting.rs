@@ -183,7 +183,7 @@ fn conformal_intervals_keep_their_promise_or_say_that_they_cannot() {
         assert!(((upper[i] - mean[i]) / sd[i] / factor - 1.0).abs() < 1e-9);
         assert!(((mean[i] - lower[i]) / sd[i] / factor - 1.0).abs() < 1e-9);
     }
-    // 24 validation rows.
+    // 120 validation rows.
     let (code, stdout, stderr) = svn(
         folder,
         &[
@@ -192,11 +192,11 @@ fn conformal_intervals_keep_their_promise_or_say_that_they_cannot() {
             "new.csv",
             "--conformal",
             "--interval",
-            "0.99",
+            "0.999",
         ],
     );
     assert_eq!((code, stdout.as_str()), (2, ""));
-    assert!(stderr.contains("needs 99 validation rows"), "{stderr}");
+    assert!(stderr.contains("needs 999 validation rows"), "{stderr}");
     for level in ["0", "1", "1.5", "x"] {
         let (code, _, stderr) = svn(
             folder,
