@@ -63,7 +63,7 @@ pub(super) struct Bench<A: StudyArgs> {
 /// Options of every study.
 #[derive(Debug, Args)]
 pub(super) struct Common {
-    /// Method: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn, comma separated or repeated [default: those of the
+    /// Method: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn, ssvn or linear, comma separated or repeated [default: those of the
     /// paper and newton-ensemble, which is svn without a kernel]
     #[arg(long = "method", value_name = "NAME", value_delimiter = ',')]
     pub methods: Vec<Method>,

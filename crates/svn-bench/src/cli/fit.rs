@@ -41,7 +41,7 @@ pub(super) struct Fit {
     #[arg(long, value_name = "TASK", value_parser = ["auto", "regression", "classification"])]
     pub task: Option<String>,
 
-    /// Method: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn or ssvn [default: svn]
+    /// Method: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn, ssvn or linear [default: svn]
     #[arg(long, value_name = "NAME")]
     pub method: Option<Method>,
 

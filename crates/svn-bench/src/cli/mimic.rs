@@ -90,6 +90,7 @@ impl StudyArgs for Stays {
         Method::Svgd,
         Method::NewtonEnsemble,
         Method::Svn,
+        Method::Linear,
     ];
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 

@@ -50,6 +50,7 @@ impl StudyArgs for Tables {
         Method::Svgd,
         Method::NewtonEnsemble,
         Method::Svn,
+        Method::Linear,
     ];
     const TUNED: &'static [(&'static str, &'static str)] = TUNED;
 

@@ -119,7 +119,7 @@ impl BufRead for Counted {
 }
 
 enum State {
-    Member(GzDecoder<Counted>),
+    Member(Box<GzDecoder<Counted>>),
     Between(Counted),
     /// The end was reached, or an error told.
     Done,
@@ -156,7 +156,7 @@ impl Members {
                 None if at_end => Ok(State::Done),
                 None => continue,
                 Some(first) if first == GZIP[0] && raw.taken == start => {
-                    Ok(State::Member(GzDecoder::new(raw)))
+                    Ok(State::Member(Box::new(GzDecoder::new(raw))))
                 }
                 Some(_) => Err(self.after(raw.taken)),
             };

@@ -219,7 +219,8 @@ fn train(
     };
     let mut recipe = request.recipe.clone();
     // A temperature and the like are chosen on rows that are set aside.
-    let other = recipe.temperature == Some(true)
+    let other = request.method == Method::Linear
+        || recipe.temperature == Some(true)
         || recipe
             .predictive
             .is_some_and(|kind| kind != Predictive::Moments)

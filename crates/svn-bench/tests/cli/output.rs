@@ -48,7 +48,7 @@ fn a_run_leaves_records_summary_report_and_figures() {
     let summary: serde_json::Value = serde_json::from_str(&read("summary.json")).unwrap();
     assert_eq!(summary["schema"], 3);
     let results = summary["results"].as_array().unwrap();
-    assert_eq!(results.len(), 10);
+    assert_eq!(results.len(), 12);
     for result in results {
         assert_eq!(
             (&result["runs"], &result["planned"]),
@@ -58,8 +58,8 @@ fn a_run_leaves_records_summary_report_and_figures() {
             result["metrics"]["nll"]["mean"].is_f64() && result["metrics"]["nll"]["se"].is_f64()
         );
         assert!(result["cost"]["step_ms"].is_f64());
-        // The paper has no control.
-        let printed = result["method"] != "newton-ensemble";
+        // The paper has no controls.
+        let printed = result["method"] != "newton-ensemble" && result["method"] != "linear";
         assert_eq!(result["paper"].is_object(), printed);
     }
     let report = read("report.md");

@@ -123,3 +123,40 @@ fn damaged_models_are_one_line() {
     write(folder, "model/model.safetensors", &weights);
     done(folder, &["inspect", "model"]);
 }
+
+/// Bytes changed, cut off, put in: a model is data, and what is none is one line.
+#[test]
+fn mutated_models_are_refused_or_predict() {
+    let place = place();
+    let folder = place.path();
+    fit(folder, "houses.csv", "price", "model", &[]);
+    let files = ["table.json", "model.json", "model.safetensors"];
+    let whole = files.map(|file| std::fs::read(folder.join("model").join(file)).unwrap());
+    let mut numbers = super::table::Numbers::new(7);
+    let mut refused = 0;
+    for case in 0..90 {
+        let (file, bytes) = (files[case % 3], &whole[case % 3]);
+        let mut bytes = bytes.clone();
+        let at = numbers.below(bytes.len());
+        match numbers.below(4) {
+            0 => bytes[at] ^= 1 << numbers.below(8),
+            1 => bytes.truncate(at),
+            2 => bytes.insert(at, b"0-9{}[],\"\0"[numbers.below(9)]),
+            _ => drop(bytes.drain(at..(at + 9).min(bytes.len()))),
+        }
+        write(folder, &format!("model/{file}"), &bytes);
+        let (code, stdout, stderr) = svn(folder, &["predict", "model", "new.csv"]);
+        write(folder, &format!("model/{file}"), &whole[case % 3]);
+        if code == 0 {
+            assert_eq!(stdout.lines().count(), 41);
+            continue;
+        }
+        refused += 1;
+        assert!(
+            stderr.starts_with("error: ") && stderr.lines().count() == 1,
+            "{file}: {stderr}"
+        );
+        assert!(stderr.len() <= 300 && stdout.is_empty(), "{file}: {stderr}");
+    }
+    assert!(refused > 60, "{refused}");
+}

@@ -100,6 +100,21 @@ impl Linear {
         }
     }
 
+    /// Weights, `p × K`, and intercepts, `K`, of the features as they are given.
+    pub fn affine(&self) -> (Array2<f64>, Vec<f64>) {
+        let mut weights = self.weights.clone();
+        let mut intercepts = self.intercepts.clone();
+        let scales = self.features.means().iter().zip(self.features.scales());
+        for (mut row, (mean, scale)) in weights.rows_mut().into_iter().zip(scales) {
+            let scale = scale.map_or(0.0, |scale| 1.0 / scale);
+            row.map_inplace(|weight| *weight *= scale);
+            for (intercept, weight) in intercepts.iter_mut().zip(&row) {
+                *intercept -= mean * weight;
+            }
+        }
+        (weights, intercepts)
+    }
+
     /// `n × K`.
     fn outputs(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ModelError> {
         let z = self.features.transform(x)?;

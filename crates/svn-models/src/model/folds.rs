@@ -20,7 +20,7 @@ use super::{Builder, Ensemble, Target, Training};
 use crate::fit::{Observer, Part, Within, fit_folds};
 use crate::linear::{Linear, PENALTY};
 use crate::predictive::Predictor;
-use crate::recipe::{LastLayerMode, Predictive, Problem, Recipe, Selection};
+use crate::recipe::{LastLayerMode, Method, Predictive, Problem, Recipe, Selection};
 use crate::scaling::TargetScaler;
 use crate::{LabelEncoding, Members, ModelError, Predicted, Rows};
 
@@ -53,7 +53,7 @@ impl Builder<'_> {
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
         self.check_names(x.ncols())?;
-        check(&self.recipe, self.goes_on.is_some())?;
+        check(self.method, &self.recipe, self.goes_on.is_some())?;
         let strata: Option<Vec<usize>> = labels
             .as_ref()
             .map(|_| y.iter().map(|&class| class as usize).collect());
@@ -156,11 +156,12 @@ impl Builder<'_> {
 }
 
 /// What is not chosen in folds.
-fn check(recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
+fn check(method: Method, recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
     let laplace = recipe
         .predictive
         .is_some_and(|kind| kind != Predictive::Moments);
     let others = [
+        (method == Method::Linear, "method linear"),
         (goes_on, "going on from a trained ensemble"),
         (recipe.temperature == Some(true), "a temperature"),
         (laplace, "a Laplace approximation"),

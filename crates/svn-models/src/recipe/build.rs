@@ -153,6 +153,10 @@ impl Resolved {
             Method::Ensemble => Particles::Ensemble {
                 step: first_order()?,
             },
+            // Which takes no step.
+            Method::Linear => Particles::Ensemble {
+                step: FirstOrder::adam(1.0),
+            },
             Method::Wgd => Particles::Wgd {
                 kernel: kernel(recipe)?,
                 estimator: DensityEstimator::Kde,

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::ModelError;
 use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
+use crate::linear::PENALTY;
 use crate::posterior::{CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
@@ -104,7 +105,26 @@ impl Recipe {
         recipe
     }
 
+    /// Of ridge or logistic regression: a penalty, and what makes a density of the output.
+    fn linear(&self, problem: &Problem) -> Self {
+        Self {
+            epochs: Some(1),
+            batch_size: Some(problem.rows.max(1)),
+            particles: Some(1),
+            hidden: Some(Vec::new()),
+            noise: Some(Noise::Homoscedastic).filter(|_| problem.classes.is_none()),
+            prior_precision: self.prior_precision.or(Some(PENALTY)),
+            binary: Some(Binary::Bernoulli).filter(|_| problem.classes == Some(2)),
+            predictive: self.predictive,
+            temperature: self.temperature.filter(|_| problem.classes.is_some()),
+            ..Self::default()
+        }
+    }
+
     fn filled(&self, method: Method, problem: &Problem) -> Self {
+        if method == Method::Linear {
+            return self.linear(problem);
+        }
         let given = self.meant_for(method);
         let numbers = problem.classes.is_none();
         let likelihood = given
@@ -261,7 +281,11 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
             _ if some => 1.0,
             Method::Ensemble => 1.0,
             Method::Wgd | Method::Svgd => 3.0,
-            Method::NewtonEnsemble | Method::Svn | Method::LlSvn | Method::Ssvn => 2.0,
+            Method::NewtonEnsemble
+            | Method::Svn
+            | Method::LlSvn
+            | Method::Ssvn
+            | Method::Linear => 2.0,
         },
         hessian: CurvatureFamily::Full,
         coupling: Coupling::Gram,

@@ -1,7 +1,7 @@
 //! A fit as the recipe says, of one part or two.
 
-use super::{LastLayerMode, Resolved};
-use crate::fit::{Ending, Fit, Observer, Part, Start, Within, fit, fit_last_layer};
+use super::{LastLayerMode, Method, NetworkKind, Resolved};
+use crate::fit::{Ending, Fit, Observer, Part, Start, Within, fit, fit_last_layer, fit_linear};
 use crate::{Device, ModelError, Rows};
 
 impl Resolved {
@@ -19,6 +19,13 @@ impl Resolved {
         observer: &mut dyn Observer,
     ) -> Result<Fit, ModelError> {
         let settings = self.fit_settings(device, seed)?;
+        if self.method == Method::Linear {
+            if self.problem.network != NetworkKind::Mlp {
+                let expected = "a method of networks; a linear model has no layers of its own";
+                return Err(ModelError::setting("method", self.method, expected));
+            }
+            return fit_linear(&settings, train, validation);
+        }
         if self.recipe.ll_mode != Some(LastLayerMode::Pretrained) {
             return fit(&settings, train, validation, start, observer);
         }

@@ -24,11 +24,13 @@ pub enum Method {
     LlSvn,
     /// Stochastic Stein variational Newton: with noise, so that the particles sample.
     Ssvn,
+    /// No particles: ridge or logistic regression, one member without hidden layers, see [`linear`](crate::linear).
+    Linear,
 }
 
 impl Method {
     /// All methods, in the order of reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Ensemble,
         Self::Wgd,
         Self::Svgd,
@@ -36,6 +38,7 @@ impl Method {
         Self::Svn,
         Self::LlSvn,
         Self::Ssvn,
+        Self::Linear,
     ];
 
     /// Whether it takes Newton steps, on some coordinates at least.
@@ -48,12 +51,15 @@ impl Method {
 
     /// Whether it takes first-order steps, on some coordinates at least.
     pub fn is_first_order(self) -> bool {
-        !matches!(self, Self::NewtonEnsemble | Self::Svn | Self::Ssvn)
+        !matches!(
+            self,
+            Self::NewtonEnsemble | Self::Svn | Self::Ssvn | Self::Linear
+        )
     }
 
     /// Whether its particles interact, by a kernel.
     pub fn has_kernel(self) -> bool {
-        !matches!(self, Self::Ensemble | Self::NewtonEnsemble)
+        !matches!(self, Self::Ensemble | Self::NewtonEnsemble | Self::Linear)
     }
 
     /// Its name on the command line and in files.
@@ -66,6 +72,7 @@ impl Method {
             Self::Svn => "svn",
             Self::LlSvn => "ll-svn",
             Self::Ssvn => "ssvn",
+            Self::Linear => "linear",
         }
     }
 }

@@ -451,7 +451,11 @@ fn a_fit_has_the_settings_of_its_recipe() {
     assert_eq!(newton.trust_region, Some(30.0));
     assert_eq!(settings.curvature.ring, 6);
     settings.validate(300).unwrap();
-    for method in Method::ALL {
+    // The linear model takes no step.
+    for method in Method::ALL
+        .into_iter()
+        .filter(|method| *method != Method::Linear)
+    {
         let settings = of(method, &TABLE, Recipe::default());
         assert_eq!(settings.method.name(), method.name());
         settings.validate(300).unwrap();
