@@ -33,13 +33,13 @@ fn moments(particles: ArrayView2<'_, f64>, direction: ArrayView1<'_, f64>) -> (f
     (along.mean().unwrap(), along.std(0.0))
 }
 
-fn run_default(density: &Density, coupling: Coupling, n: usize, steps: u64) -> Ended {
+fn run_default(density: &Density, coupling: Coupling, n: usize, steps: u64, start: u64) -> Ended {
     let newton = Newton {
         coupling,
         ..Newton::default()
     };
     let mut sampler = Sampler::new(Method::Svn(newton)).unwrap();
-    let start = normals(5 + n as u64, (n, density.dim)) * density.start;
+    let start = normals(start, (n, density.dim)) * density.start;
     let mut state = sampler.init(start, 0).unwrap();
     let mut target = Target::new(density);
     let (mut residual, mut error) = (0.0_f64, None);
@@ -90,10 +90,39 @@ fn bounds(density: &Density, n: usize) -> (f64, f64, f64) {
     }
 }
 
+/// Starts whose medians are compared, where they are cheap. A single run hangs on the last bits of each step, which differ between
+/// processors, and with the exact coupling one in ten is on an excursion whenever it is looked at.
+const STARTS: u64 = 5;
+
+/// The median of each figure over the starts; the largest residual, and any error.
+fn run_starts(density: &Density, coupling: Coupling, n: usize, steps: u64) -> Ended {
+    let starts = if density.dim <= 2 && n <= 30 {
+        STARTS
+    } else {
+        1
+    };
+    let first = 5 + n as u64;
+    let runs: Vec<Ended> = (first..first + starts)
+        .map(|start| run_default(density, coupling, n, steps, start))
+        .collect();
+    let median = |of: fn(&Ended) -> f64| {
+        let mut values: Vec<f64> = runs.iter().map(of).collect();
+        values.sort_by(f64::total_cmp);
+        values[values.len() / 2]
+    };
+    Ended {
+        mean: median(|run| run.mean),
+        narrow: median(|run| run.narrow),
+        wide: median(|run| run.wide),
+        residual: runs.iter().fold(0.0, |most, run| most.max(run.residual)),
+        error: runs.into_iter().find_map(|run| run.error),
+    }
+}
+
 fn check(densities: &[Density], couplings: &[Coupling], n: usize, steps: u64) {
     for density in densities {
         for &coupling in couplings {
-            let ended = run_default(density, coupling, n, steps);
+            let ended = run_starts(density, coupling, n, steps);
             let (name, coupling) = (density.name, coupling.name());
             println!(
                 "| {name} | {} | {n} | {coupling} | {:.3} | {:.3} to {:.3} | {:.0e} |",

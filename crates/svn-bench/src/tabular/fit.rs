@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use svn_models::fit::{Checkpoint, Epoch};
+use svn_models::fit::{Checkpoint, CheckpointError, Epoch};
 use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Ensemble, ModelError};
@@ -150,8 +150,12 @@ fn work(
     if let Some(checkpoint) = &checkpoint {
         watch.tell(&format!("going on after epoch {}", checkpoint.epoch()));
     }
+    let resumed = checkpoint.is_some();
     let ensemble = match train(folder, request, &learned, checkpoint, watch) {
-        Err(ModelError::Checkpoint(error)) if folder.checkpoint().exists() => {
+        // Of other settings or rows, as a newer version may have; not one that cannot be written.
+        Err(ModelError::Checkpoint(error))
+            if resumed && !matches!(error, CheckpointError::Io { .. }) =>
+        {
             watch.warn(&format!("{error}; the fit starts anew"));
             train(folder, request, &learned, None, watch)?
         }
