@@ -16,12 +16,11 @@ use std::time::{Duration, Instant};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use svn_stein::Flow;
 
-use super::observer::Run;
+use super::run::{Run, drive};
 use super::training::Training;
 use super::validation::Whole;
-use super::{Checkpoint, Ending, Epoch, EpochReport, FitSettings, Observer, Part, Start, begin};
+use super::{Checkpoint, Ending, EpochReport, FitSettings, Observer, Start, begin};
 use crate::{Likelihood, Members, ModelError, Rows};
 
 /// Epochs whose weights are taken together: the best, the one before and the one after.
@@ -156,33 +155,7 @@ fn starts(
 
 impl Folds<'_> {
     fn run(mut self, observer: &mut dyn Observer) -> Result<FoldFit, ModelError> {
-        let mut ending = Ending::Completed;
-        for epoch in self.together.history.len() + 1..=self.settings.epochs {
-            if let Some(early) = self.early_end(epoch - 1) {
-                ending = early;
-                break;
-            }
-            match self.epoch(epoch) {
-                Ok(()) => {}
-                Err(error) if self.together.best.is_some() => {
-                    let after = epoch - 1;
-                    ending = Ending::Failed { after, error };
-                    break;
-                }
-                Err(error) => return Err(error),
-            }
-            if let Some(report) = self.together.history.last()
-                && observer.epoch(&Epoch {
-                    run: &self,
-                    report,
-                    part: Part::default(),
-                })? == Flow::Stop
-                && epoch < self.settings.epochs
-            {
-                ending = Ending::Observer;
-                break;
-            }
-        }
+        let ending = drive(&mut self, observer)?;
         let Some(best) = self.together.best.take() else {
             let epochs = self.together.history.len();
             return Err(ModelError::Diverged { epochs });
@@ -203,22 +176,44 @@ impl Folds<'_> {
         })
     }
 
-    fn early_end(&self, done: usize) -> Option<Ending> {
+    /// Loss a row of the rows left out, each under the members that have not seen it.
+    fn score(&self, weights: &[Array2<f64>]) -> Result<f64, ModelError> {
+        let scored = self.folds.iter().zip(weights).map(|(fold, weights)| {
+            let (_, nll) = fold.validation.score(weights.view())?;
+            Ok::<f64, ModelError>(nll * fold.validation.rows.len() as f64)
+        });
+        let sums = scored.collect::<Result<Vec<f64>, _>>()?;
+        let rows: usize = self
+            .folds
+            .iter()
+            .map(|fold| fold.validation.rows.len())
+            .sum();
+        Ok(sums.iter().sum::<f64>() / rows as f64)
+    }
+
+    /// That of the folds; a common noise is the mean of theirs.
+    fn likelihood(&self, weights: &[Array2<f64>]) -> Result<Likelihood, ModelError> {
+        let likelihoods = self.folds.iter().zip(weights);
+        let likelihoods = likelihoods
+            .map(|(fold, weights)| Ok(fold.validation.score(weights.view())?.0))
+            .collect::<Result<Vec<_>, ModelError>>()?;
+        Likelihood::mean_noise(&likelihoods)
+    }
+}
+
+impl Run for Folds<'_> {
+    fn settings(&self) -> &FitSettings {
+        self.settings
+    }
+
+    fn history(&self) -> &[EpochReport] {
+        &self.together.history
+    }
+
+    /// The best epoch is in the middle of those that were scored.
+    fn waited(&self) -> usize {
         let best = self.together.best.as_ref().map_or(0, |best| best.epoch);
-        let over = |limit: Duration| self.elapsed() >= limit;
-        if done == 0 {
-            None
-        } else if self
-            .settings
-            .patience
-            .is_some_and(|limit| done > best + limit)
-        {
-            Some(Ending::Patience)
-        } else if self.settings.time_limit.is_some_and(over) {
-            Some(Ending::TimeLimit)
-        } else {
-            None
-        }
+        (self.together.history.len() - best).saturating_sub(1)
     }
 
     fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
@@ -260,36 +255,6 @@ impl Folds<'_> {
         }
         self.together.epoch_times.push(start.elapsed());
         Ok(())
-    }
-
-    /// Loss a row of the rows left out, each under the members that have not seen it.
-    fn score(&self, weights: &[Array2<f64>]) -> Result<f64, ModelError> {
-        let scored = self.folds.iter().zip(weights).map(|(fold, weights)| {
-            let (_, nll) = fold.validation.score(weights.view())?;
-            Ok::<f64, ModelError>(nll * fold.validation.rows.len() as f64)
-        });
-        let sums = scored.collect::<Result<Vec<f64>, _>>()?;
-        let rows: usize = self
-            .folds
-            .iter()
-            .map(|fold| fold.validation.rows.len())
-            .sum();
-        Ok(sums.iter().sum::<f64>() / rows as f64)
-    }
-
-    /// That of the folds; a common noise is the mean of theirs.
-    fn likelihood(&self, weights: &[Array2<f64>]) -> Result<Likelihood, ModelError> {
-        let likelihoods = self.folds.iter().zip(weights);
-        let likelihoods = likelihoods
-            .map(|(fold, weights)| Ok(fold.validation.score(weights.view())?.0))
-            .collect::<Result<Vec<_>, ModelError>>()?;
-        Likelihood::mean_noise(&likelihoods)
-    }
-}
-
-impl Run for Folds<'_> {
-    fn epochs(&self) -> usize {
-        self.settings.epochs
     }
 
     fn best(&self) -> Option<(usize, f64)> {

@@ -14,6 +14,7 @@ mod last_layer;
 mod linear;
 mod observer;
 mod report;
+mod run;
 mod settings;
 mod training;
 mod validation;

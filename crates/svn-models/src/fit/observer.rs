@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::run::Run;
 use super::{Checkpoint, EpochReport};
 use crate::ModelError;
 use svn_stein::Flow;
@@ -48,20 +49,6 @@ pub struct Epoch<'a> {
     pub(super) part: Part,
 }
 
-/// What an [`Epoch`] asks the run that it is of.
-pub(super) trait Run: std::fmt::Debug {
-    /// Epochs at most.
-    fn epochs(&self) -> usize;
-    /// The best epoch so far and its score.
-    fn best(&self) -> Option<(usize, f64)>;
-    /// Wall time of the epochs so far.
-    fn elapsed(&self) -> Duration;
-    /// Age of the curvature in steps.
-    fn curvature_age(&self) -> Option<usize>;
-    /// All that a later run needs.
-    fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError>;
-}
-
 impl Epoch<'_> {
     /// What the epoch showed: its number, validation score, health of the kernel, damping.
     pub fn report(&self) -> &EpochReport {
@@ -70,7 +57,7 @@ impl Epoch<'_> {
 
     /// Epochs at most, of the whole run.
     pub fn epochs(&self) -> usize {
-        self.part.before + self.run.epochs() + self.part.after
+        self.part.before + self.run.settings().epochs + self.part.after
     }
 
     /// The best epoch so far and its validation score; none if no score was finite.

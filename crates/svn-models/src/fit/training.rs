@@ -1,17 +1,17 @@
 //! The loop of a run: steps, and after each epoch a score on the validation rows.
 
 use super::fingerprint::Fingerprint;
-use super::observer::Run;
 use super::report::EpochSums;
+use super::run::{Run, drive};
 use super::validation::{Outputs, Validation};
-use super::{Checkpoint, Ending, Epoch, EpochReport, Fit, FitSettings, Observer, Part};
+use super::{Checkpoint, EpochReport, Fit, FitSettings, Observer};
 use crate::posterior::Posterior;
 use crate::{Likelihood, Members, ModelError, Rows};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::time::{Duration, Instant};
-use svn_stein::{Flow, Sampler, State};
+use svn_stein::{Sampler, State};
 
 /// A run in progress.
 #[derive(Debug)]
@@ -63,35 +63,7 @@ impl Training<'_> {
         observer: &mut dyn Observer,
         finish: impl FnOnce(Best) -> Result<Members, ModelError>,
     ) -> Result<Fit, ModelError> {
-        let mut ending = Ending::Completed;
-        for epoch in self.progress.history.len() + 1..=self.settings.epochs {
-            if let Some(early) = self.early_end(epoch - 1) {
-                ending = early;
-                break;
-            }
-            match self.epoch(epoch) {
-                Ok(()) => {}
-                Err(error) if self.progress.best.is_some() => {
-                    ending = Ending::Failed {
-                        after: epoch - 1,
-                        error,
-                    };
-                    break;
-                }
-                Err(error) => return Err(error),
-            }
-            if let Some(report) = self.progress.history.last()
-                && observer.epoch(&Epoch {
-                    run: &self,
-                    report,
-                    part: Part::default(),
-                })? == Flow::Stop
-                && epoch < self.settings.epochs
-            {
-                ending = Ending::Observer;
-                break;
-            }
-        }
+        let ending = drive(&mut self, observer)?;
         let Progress {
             best,
             history,
@@ -113,45 +85,6 @@ impl Training<'_> {
             curvature_age: self.posterior.curvature_age(),
             ending,
         })
-    }
-
-    /// Whether patience or time is over after so many epochs. There is always a first one.
-    fn early_end(&self, done: usize) -> Option<Ending> {
-        let progress = &self.progress;
-        let best = progress.best.as_ref().map_or(0, |best| best.epoch);
-        if done == 0 {
-            None
-        } else if self
-            .settings
-            .patience
-            .is_some_and(|limit| done - best >= limit)
-        {
-            Some(Ending::Patience)
-        } else if self
-            .settings
-            .time_limit
-            .is_some_and(|limit| progress.elapsed() >= limit)
-        {
-            Some(Ending::TimeLimit)
-        } else {
-            None
-        }
-    }
-
-    pub(super) fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
-        let start = Instant::now();
-        let mut sums = EpochSums::default();
-        for _ in 0..self.posterior.batches_per_epoch() {
-            let clock = Instant::now();
-            let info = self.sampler.step(&mut self.state, &mut self.posterior)?;
-            self.progress.step_times.push(clock.elapsed());
-            self.average();
-            sums.add(&info);
-        }
-        let nll = self.score(epoch)?;
-        self.progress.history.push(sums.finish(epoch, nll));
-        self.progress.epoch_times.push(start.elapsed());
-        Ok(())
     }
 
     /// Take the weights of the step just done into the average, see [`FitSettings::averaging`].
@@ -201,8 +134,33 @@ impl Training<'_> {
 }
 
 impl Run for Training<'_> {
-    fn epochs(&self) -> usize {
-        self.settings.epochs
+    fn settings(&self) -> &FitSettings {
+        self.settings
+    }
+
+    fn history(&self) -> &[EpochReport] {
+        &self.progress.history
+    }
+
+    fn waited(&self) -> usize {
+        let best = self.progress.best.as_ref().map_or(0, |best| best.epoch);
+        self.progress.history.len() - best
+    }
+
+    fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
+        let start = Instant::now();
+        let mut sums = EpochSums::default();
+        for _ in 0..self.posterior.batches_per_epoch() {
+            let clock = Instant::now();
+            let info = self.sampler.step(&mut self.state, &mut self.posterior)?;
+            self.progress.step_times.push(clock.elapsed());
+            self.average();
+            sums.add(&info);
+        }
+        let nll = self.score(epoch)?;
+        self.progress.history.push(sums.finish(epoch, nll));
+        self.progress.epoch_times.push(start.elapsed());
+        Ok(())
     }
 
     fn best(&self) -> Option<(usize, f64)> {
