@@ -4,6 +4,7 @@
 //! fixed      h given
 //! dimension  h = 2 d            (with the curvature metric: exp(−ΔᵀMΔ/(2d)), Detommaso et al. 2018)
 //! median     h = med_{p<m} q_pm / ln(N + 1)
+//! medians    h = c · med_{p<m} q_pm
 //! ```
 //!
 //! The median rule uses `N + 1`, so one particle does not divide by `ln 1`. Where the median is zero (more than half of
@@ -21,7 +22,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::SteinError;
 
-/// How the bandwidth is chosen at each step; as text a number, `2d` or `median`.
+const EXPECTED: &str = "median, 2d, a positive number, or one with the word medians";
+
+/// How the bandwidth is chosen at each step; as text a number, `2d`, `median`, or `2 medians`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(into = "String")]
 #[non_exhaustive]
@@ -32,6 +35,8 @@ pub enum Bandwidth {
     Dimension,
     /// `h = median / ln(N + 1)` of the squared metric distances.
     Median,
+    /// `h = c · median` of the squared metric distances, for `c > 0`, whatever the number of particles.
+    Medians(f64),
 }
 
 impl fmt::Display for Bandwidth {
@@ -40,6 +45,7 @@ impl fmt::Display for Bandwidth {
             Self::Fixed(value) => write!(f, "{value}"),
             Self::Dimension => f.write_str("2d"),
             Self::Median => f.write_str("median"),
+            Self::Medians(times) => write!(f, "{times} medians"),
         }
     }
 }
@@ -57,10 +63,15 @@ impl FromStr for Bandwidth {
         match text {
             "2d" => Ok(Self::Dimension),
             "median" => Ok(Self::Median),
-            number => match number.parse().map(Self::Fixed) {
-                Ok(bandwidth) if bandwidth.validate().is_ok() => Ok(bandwidth),
-                _ => Err("expected median, 2d or a positive number".to_owned()),
-            },
+            other => {
+                let read = match other.strip_suffix(" medians") {
+                    Some(times) => times.parse().map(Self::Medians),
+                    None => other.parse().map(Self::Fixed),
+                };
+                read.ok()
+                    .filter(|bandwidth| bandwidth.validate().is_ok())
+                    .ok_or_else(|| format!("expected {EXPECTED}"))
+            }
         }
     }
 }
@@ -78,7 +89,7 @@ impl Visitor<'_> for TextOrNumber {
     type Value = Bandwidth;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("median, 2d or a positive number")
+        f.write_str(EXPECTED)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Bandwidth, E> {
@@ -103,34 +114,19 @@ impl Bandwidth {
     /// coordinates; always positive and finite for finite `q`.
     pub fn evaluate(self, q: ArrayView2<'_, f64>, dim: usize) -> f64 {
         let dimension = 2.0 * dim as f64;
+        let scaled = |times: f64| {
+            let h = times * typical(q);
+            if h.is_normal() && h > 0.0 {
+                h
+            } else {
+                dimension
+            }
+        };
         match self {
             Self::Fixed(h) => h,
             Self::Dimension => dimension,
-            Self::Median => {
-                let n = q.nrows();
-                let mut pairs: Vec<f64> = (0..n)
-                    .flat_map(|p| (p + 1..n).map(move |m| (p, m)))
-                    .map(|(p, m)| q[(p, m)])
-                    .collect();
-                if pairs.is_empty() {
-                    return dimension;
-                }
-                let (count, middle) = (pairs.len(), pairs.len() / 2);
-                let (below, &mut upper, _) = pairs.select_nth_unstable_by(middle, f64::total_cmp);
-                let median = if count % 2 == 1 {
-                    upper
-                } else {
-                    0.5 * (below.iter().copied().fold(0.0, f64::max) + upper)
-                };
-                let mean = pairs.iter().sum::<f64>() / count as f64;
-                let scale = if median > 0.0 { median } else { mean };
-                let h = scale / (n as f64 + 1.0).ln();
-                if h.is_normal() && h > 0.0 {
-                    h
-                } else {
-                    dimension
-                }
-            }
+            Self::Median => scaled(1.0 / (q.nrows() as f64 + 1.0).ln()),
+            Self::Medians(times) => scaled(times),
         }
     }
 
@@ -140,12 +136,35 @@ impl Bandwidth {
     /// [`SteinError::Setting`] unless it is positive and finite.
     pub fn validate(self) -> Result<(), SteinError> {
         match self {
-            Self::Fixed(h) if !(h.is_finite() && h > 0.0) => Err(SteinError::Setting {
-                name: "bandwidth.fixed",
-                value: h.to_string(),
-                expected: "a positive number",
-            }),
+            Self::Fixed(h) | Self::Medians(h) if !(h.is_finite() && h > 0.0) => {
+                Err(SteinError::Setting {
+                    name: "bandwidth",
+                    value: h.to_string(),
+                    expected: "a positive number",
+                })
+            }
             _ => Ok(()),
         }
     }
+}
+
+/// Median of `q` over pairs, their mean where it is zero, zero where there is no pair.
+fn typical(q: ArrayView2<'_, f64>) -> f64 {
+    let n = q.nrows();
+    let mut pairs: Vec<f64> = (0..n)
+        .flat_map(|p| (p + 1..n).map(move |m| (p, m)))
+        .map(|(p, m)| q[(p, m)])
+        .collect();
+    if pairs.is_empty() {
+        return 0.0;
+    }
+    let (count, middle) = (pairs.len(), pairs.len() / 2);
+    let (below, &mut upper, _) = pairs.select_nth_unstable_by(middle, f64::total_cmp);
+    let median = if count % 2 == 1 {
+        upper
+    } else {
+        0.5 * (below.iter().copied().fold(0.0, f64::max) + upper)
+    };
+    let mean = pairs.iter().sum::<f64>() / count as f64;
+    if median > 0.0 { median } else { mean }
 }

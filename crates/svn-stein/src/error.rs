@@ -63,6 +63,14 @@ pub enum SteinError {
         /// The method or metric.
         what: &'static str,
     },
+    /// The method compares particles by what they predict and the target predicts nothing.
+    #[error(
+        "`{method}` repels particles by what they predict, and the target has no function space"
+    )]
+    FunctionsRequired {
+        /// The method.
+        method: &'static str,
+    },
     /// A particle's curvature is no positive semi-definite matrix.
     #[error(transparent)]
     Curvature(MatrixFault),

@@ -109,19 +109,7 @@ pub(crate) fn wgd(
             }
         }
         DensityEstimator::Sge { ridge } => {
-            let mut matrix: Array2<f64> = gram.kernel().to_owned();
-            matrix.diag_mut().mapv_inplace(|x| x + ridge);
-            let singular = |reason: String| SteinError::Singular {
-                coupling: "Stein gradient estimator",
-                size: gram.particles(),
-                reason,
-            };
-            let factor = Cholesky::factorize(matrix.view(), &CholeskyParams::default())
-                .map_err(|e| singular(e.to_string()))?;
-            let solved = factor
-                .solve(repulsion.view())
-                .map_err(|e| singular(e.to_string()))?;
-            repulsion.assign(&solved);
+            stein_gradient(gram, ridge, &mut repulsion)?;
         }
     }
     out.assign(&score);
@@ -130,6 +118,28 @@ pub(crate) fn wgd(
         drive: norm(score),
         repulsion: norm(repulsion.view()),
     })
+}
+
+/// `(K + η I)⁻¹ G` in place of the repulsion `G`: the Stein gradient estimator of `−∇ log q`.
+pub(crate) fn stein_gradient(
+    gram: &KernelGram,
+    ridge: f64,
+    repulsion: &mut ArrayViewMut2<'_, f64>,
+) -> Result<(), SteinError> {
+    let mut matrix: Array2<f64> = gram.kernel().to_owned();
+    matrix.diag_mut().mapv_inplace(|x| x + ridge);
+    let singular = |reason: String| SteinError::Singular {
+        coupling: "Stein gradient estimator",
+        size: gram.particles(),
+        reason,
+    };
+    let factor = Cholesky::factorize(matrix.view(), &CholeskyParams::default())
+        .map_err(|e| singular(e.to_string()))?;
+    let solved = factor
+        .solve(repulsion.view())
+        .map_err(|e| singular(e.to_string()))?;
+    repulsion.assign(&solved);
+    Ok(())
 }
 
 /// Frobenius norm.

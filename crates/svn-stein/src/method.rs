@@ -6,6 +6,7 @@ use crate::annealing::Annealing;
 use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::field::DensityEstimator;
+use crate::function::FunctionRepulsion;
 use crate::gram::KernelSettings;
 use crate::newton_ensemble::NewtonEnsemble;
 use crate::rate::{Rate, StepRule};
@@ -178,6 +179,24 @@ pub enum Method {
     /// Independent particles, each by Newton steps of its own: Stein variational Newton without a kernel, the control that
     /// tells what the interaction adds.
     NewtonEnsemble(NewtonEnsemble),
+    /// First-order steps of particles that are driven apart and repel each other by what they predict: Wasserstein gradient
+    /// descent in function space, see [`FunctionRepulsion`].
+    #[serde(rename = "f-wgd")]
+    FunctionWgd {
+        /// Interaction.
+        repulsion: FunctionRepulsion,
+        /// Step.
+        step: FirstOrder,
+    },
+    /// Newton steps of particles that are driven apart and repel each other by what they predict: `(H_m + λI) V_m = s_m + γ J_mᵀ r_m`,
+    /// see [`FunctionRepulsion`].
+    #[serde(rename = "f-svn")]
+    FunctionSvn {
+        /// Interaction.
+        repulsion: FunctionRepulsion,
+        /// Step.
+        newton: NewtonEnsemble,
+    },
     /// Stein variational Newton.
     Svn(Newton),
     /// SVGD on all coordinates, Stein variational Newton on some, as on the last layer of a network.
@@ -206,6 +225,8 @@ impl Method {
             Self::Svgd { .. } => "svgd",
             Self::AnnealedSvgd { .. } => "annealed-svgd",
             Self::NewtonEnsemble(_) => "newton-ensemble",
+            Self::FunctionWgd { .. } => "f-wgd",
+            Self::FunctionSvn { .. } => "f-svn",
             Self::Svn(_) => "svn",
             Self::LlSvn { .. } => "ll-svn",
             Self::Ssvn(_) => "ssvn",
@@ -215,11 +236,15 @@ impl Method {
     /// Whether a step asks the target for curvature.
     pub fn needs_curvature(&self) -> bool {
         match self {
-            Self::Ensemble { .. } => false,
+            Self::Ensemble { .. } | Self::FunctionWgd { .. } => false,
             Self::Wgd { kernel, .. }
             | Self::Svgd { kernel, .. }
             | Self::AnnealedSvgd { kernel, .. } => kernel.needs_curvature(),
-            Self::NewtonEnsemble(_) | Self::Svn(_) | Self::LlSvn { .. } | Self::Ssvn(_) => true,
+            Self::NewtonEnsemble(_)
+            | Self::FunctionSvn { .. }
+            | Self::Svn(_)
+            | Self::LlSvn { .. }
+            | Self::Ssvn(_) => true,
         }
     }
 
@@ -231,10 +256,21 @@ impl Method {
         }
     }
 
+    /// Repulsion in function space, for the methods that have one.
+    pub fn function_repulsion(&self) -> Option<&FunctionRepulsion> {
+        match self {
+            Self::FunctionWgd { repulsion, .. } | Self::FunctionSvn { repulsion, .. } => {
+                Some(repulsion)
+            }
+            _ => None,
+        }
+    }
+
     /// What the Newton steps of a method are made by, with interaction and without.
     pub(crate) fn newton_step(&self) -> Option<NewtonStep> {
         match self {
             Self::NewtonEnsemble(settings) => Some(settings.into()),
+            Self::FunctionSvn { newton, .. } => Some(newton.into()),
             _ => self.newton().map(NewtonStep::from),
         }
     }
@@ -246,8 +282,11 @@ impl Method {
             | Self::Wgd { step, .. }
             | Self::Svgd { step, .. }
             | Self::AnnealedSvgd { step, .. }
+            | Self::FunctionWgd { step, .. }
             | Self::LlSvn { rest: step, .. } => Some(step),
-            Self::NewtonEnsemble(_) | Self::Svn(_) | Self::Ssvn(_) => None,
+            Self::NewtonEnsemble(_) | Self::FunctionSvn { .. } | Self::Svn(_) | Self::Ssvn(_) => {
+                None
+            }
         }
     }
 
@@ -283,6 +322,14 @@ impl Method {
                 step.validate()
             }
             Self::NewtonEnsemble(settings) => settings.validate(),
+            Self::FunctionWgd { repulsion, step } => {
+                repulsion.validate()?;
+                step.validate()
+            }
+            Self::FunctionSvn { repulsion, newton } => {
+                repulsion.validate()?;
+                newton.validate()
+            }
             Self::Svn(newton) => newton.validate(),
             Self::LlSvn { newton, rest, .. } => {
                 newton.validate()?;

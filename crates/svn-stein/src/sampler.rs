@@ -12,9 +12,9 @@ use ndarray::{Array1, Array2, ArrayView2, Axis};
 
 use crate::diagnostics::Summary;
 use crate::error::SteinError;
-use crate::field::{FieldNorms, svgd, wgd};
+use crate::field::{FieldNorms, norm, svgd, wgd};
 use crate::gram::{KernelGram, KernelSettings};
-use crate::info::{Info, KernelHealth};
+use crate::info::{Info, KernelHealth, KernelWarning};
 use crate::method::{Lift, Method, NewtonStep, StepControl};
 use crate::passes::{Pairs, advance};
 use crate::rate::Moments;
@@ -46,6 +46,8 @@ struct Workspace {
     trial_log_density: Array1<f64>,
     /// `K = I` until it is updated, which methods without a kernel never do.
     gram: KernelGram,
+    /// The kernel between what particles predict, for methods that repel there.
+    functions: KernelGram,
     pairs: Pairs,
     scratch: Scratch,
     /// Whether the target shows other data in the next step.
@@ -62,6 +64,7 @@ impl Workspace {
             alpha: Array2::zeros((n, d)),
             trial_log_density: Array1::zeros(n),
             gram: KernelGram::new(n, d),
+            functions: KernelGram::new(n, 0),
             pairs: Pairs::new(n),
             scratch: Scratch::default(),
             stochastic: false,
@@ -245,10 +248,18 @@ impl Sampler {
     ) -> Result<Proposal, SteinError> {
         let ws = &mut self.workspace;
         let required = |what| curvature.ok_or(SteinError::CurvatureRequired { what });
-        let (norms, step) = match &self.method {
+        let (kernel, step) = match &self.method {
             Method::NewtonEnsemble(settings) => {
-                return newton::propose_apart(settings, state, ws, required("newton-ensemble")?);
+                let curvature = required("newton-ensemble")?;
+                ws.direction.assign(&ws.score);
+                return newton::propose_apart(settings, None, state, ws, curvature);
             }
+            Method::FunctionSvn { newton, .. } => {
+                let curvature = required("f-svn")?;
+                let kernel = ws.with_repulsion();
+                return newton::propose_apart(newton, Some(kernel), state, ws, curvature);
+            }
+            Method::FunctionWgd { step, .. } => (Some(ws.with_repulsion()), step),
             Method::Svn(settings) => {
                 return newton::propose(settings, false, state, ws, required("svn")?);
             }
@@ -267,15 +278,18 @@ impl Sampler {
                 ws.direction.assign(&ws.score);
                 (None, step)
             }
-            Method::Svgd { kernel, step } => (Some(ws.svgd(kernel, 1.0, state, curvature)?), step),
+            Method::Svgd { kernel, step } => {
+                let norms = ws.svgd(kernel, 1.0, state, curvature)?;
+                (Some(KernelHealth::new(&ws.gram, norms)), step)
+            }
             Method::AnnealedSvgd {
                 kernel,
                 annealing,
                 step,
-            } => (
-                Some(ws.svgd(kernel, annealing.at(state.step), state, curvature)?),
-                step,
-            ),
+            } => {
+                let norms = ws.svgd(kernel, annealing.at(state.step), state, curvature)?;
+                (Some(KernelHealth::new(&ws.gram, norms)), step)
+            }
             Method::Wgd {
                 kernel,
                 estimator,
@@ -285,13 +299,10 @@ impl Sampler {
                 let score = ws.score.view();
                 let (repulsion, out) = (ws.repulsion.view_mut(), ws.direction.view_mut());
                 let y = ws.gram.images_or(y);
-                (
-                    Some(wgd(&ws.gram, y, score, *estimator, repulsion, out)?),
-                    step,
-                )
+                let norms = wgd(&ws.gram, y, score, *estimator, repulsion, out)?;
+                (Some(KernelHealth::new(&ws.gram, norms)), step)
             }
         };
-        let kernel = norms.map(|norms| KernelHealth::new(&ws.gram, norms));
         let rate = step.rate.at(state.step) * state.backoff;
         step.rule
             .precondition(&mut state.moments, rate, &mut ws.direction);
@@ -360,6 +371,25 @@ impl Workspace {
         self.gram
             .update_squares(kernel, squares, particles.ncols())?;
         Ok(Some(particles))
+    }
+
+    /// Score and repulsion in function space into `direction`.
+    fn with_repulsion(&mut self) -> KernelHealth {
+        self.direction.assign(&self.score);
+        self.direction += &self.repulsion;
+        let norms = FieldNorms {
+            drive: norm(self.score.view()),
+            repulsion: norm(self.repulsion.view()),
+        };
+        let mut health = KernelHealth::new(&self.functions, norms);
+        // A drive of all directions is large beside a push along the few that the particles span, and beside one on a batch; the push
+        // moves the particles all the same.
+        if norms.repulsion > 0.0 {
+            health.warning = health
+                .warning
+                .filter(|&told| told != KernelWarning::Negligible);
+        }
+        health
     }
 
     /// SVGD field into `direction`.

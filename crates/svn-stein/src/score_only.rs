@@ -3,6 +3,7 @@
 use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2};
 
 use crate::error::SteinError;
+use crate::function::FunctionSpace;
 use crate::target::{Curvature, Curved, Score, TargetError};
 
 /// Lets a [`Score`] run under the first-order methods with an identity metric.
@@ -31,6 +32,10 @@ impl<T: Score> Score for ScoreOnly<T> {
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<(), TargetError> {
         self.0.score_into(particles, log_density, score)
+    }
+
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        self.0.function_space()
     }
 }
 

@@ -6,6 +6,8 @@
 use ndarray::{ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use svn_linalg::ParticleOperators;
 
+use crate::function::FunctionSpace;
+
 /// A log density `log π(φ)` on `R^d`, known up to a constant, with its gradient.
 ///
 /// Everything is on the scale of the *whole* log posterior (the sum over the data set plus the log prior),
@@ -37,6 +39,11 @@ pub trait Score {
         log_density: ArrayViewMut1<'_, f64>,
         score: ArrayViewMut2<'_, f64>,
     ) -> Result<(), TargetError>;
+
+    /// What particles are compared by in function space; none for a density of which nothing is predicted.
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        None
+    }
 }
 
 /// A [`Score`] that also knows a positive semi-definite curvature `H_p ≈ −∇² log π(φ_p)` at each particle.

@@ -33,7 +33,11 @@ fn protocol_holds_for_every_method() {
             !matches!(method, Method::Ensemble { .. } | Method::NewtonEnsemble(_)),
             "{name}"
         );
-        let newton = method.newton().is_some() || matches!(method, Method::NewtonEnsemble(_));
+        let newton = method.newton().is_some()
+            || matches!(
+                method,
+                Method::NewtonEnsemble(_) | Method::FunctionSvn { .. }
+            );
         assert_eq!(first.solve.is_some(), newton, "{name}");
         if let Some(kernel) = first.kernel {
             assert!(

@@ -6,6 +6,8 @@
 #[path = "posteriors/bnn.rs"]
 mod bnn;
 mod common;
+#[path = "posteriors/function.rs"]
+mod function;
 #[path = "posteriors/logistic.rs"]
 mod logistic;
 #[path = "common/planar.rs"]

@@ -1,6 +1,6 @@
 //! Evaluating a target: putting back the particles that left its finite region, and judging the step just taken.
 
-use ndarray::ArrayView1;
+use ndarray::{ArrayView1, ArrayView2};
 
 use super::{Proposal, Sampler};
 use crate::curvature::validate;
@@ -24,9 +24,12 @@ impl Sampler {
     ) -> Result<Proposal, SteinError> {
         let needs_curvature = self.method.needs_curvature();
         loop {
+            let repelled = self.repel(state, target);
             let ws = &mut self.workspace;
             let (log_density, score) = (&mut ws.log_density, &mut ws.score);
-            let attempt = if needs_curvature {
+            let attempt = if let Err(error) = repelled {
+                error
+            } else if needs_curvature {
                 match target.curvature_into(
                     state.particles.view(),
                     log_density.view_mut(),
@@ -87,6 +90,28 @@ impl Sampler {
                 self.reject(state);
             }
         }
+    }
+
+    /// Repulsion in function space at the state's particles, for the methods that have one.
+    fn repel<T: Curved + ?Sized>(
+        &mut self,
+        state: &State,
+        target: &mut T,
+    ) -> Result<(), SteinError> {
+        let Some(settings) = self.method.function_repulsion() else {
+            return Ok(());
+        };
+        let Some(space) = target.function_space() else {
+            let method = self.method.name();
+            return Err(SteinError::FunctionsRequired { method });
+        };
+        let ws = &mut self.workspace;
+        let z = space.images(state.particles.view())?;
+        check_rows(z.view(), "function")?;
+        let directions = settings.directions(&mut ws.functions, z.view())?;
+        space.pull_back_into(directions.view(), ws.repulsion.view_mut())?;
+        check_rows(ws.repulsion.view(), "repulsion")?;
+        Ok(())
     }
 
     /// Coordinates the curvature must have: all, or the selected ones where the target gives only those.
@@ -234,5 +259,13 @@ impl Sampler {
         if let Some(damping) = self.damping() {
             state.damping = damping.relax(state.damping, gain);
         }
+    }
+}
+
+/// Whether all of each particle is finite.
+fn check_rows(rows: ArrayView2<'_, f64>, quantity: &'static str) -> Result<(), TargetError> {
+    match rows.rows().into_iter().position(|row| !all_finite(row)) {
+        Some(particle) => Err(TargetError::NonFinite { particle, quantity }),
+        None => Ok(()),
     }
 }

@@ -43,18 +43,19 @@ pub(super) fn propose(
     Ok(finish(kernel, solved, state.damping, None))
 }
 
-/// Step of particles that do not interact into `ws.direction`: the field of `K = I` is the score, over `N` as the system is.
+/// Step of particles that are driven apart, from drive to change in `ws.direction`: the field of `K = I` is the drive, over
+/// `N` as the system is.
 pub(super) fn propose_apart(
     settings: &NewtonEnsemble,
+    kernel: Option<KernelHealth>,
     state: &mut State,
     ws: &mut Workspace,
     curvature: &dyn ParticleOperators,
 ) -> Result<Proposal, SteinError> {
     let inverse = 1.0 / state.particles.nrows() as f64;
-    ws.direction
-        .zip_mut_with(&ws.score, |v, s| *v = inverse * s);
+    ws.direction *= inverse;
     let solved = solve_all(&settings.into(), false, state, ws, curvature)?;
-    Ok(finish(None, solved, state.damping, None))
+    Ok(finish(kernel, solved, state.damping, None))
 }
 
 /// Field on all coordinates in `ws.direction`, with the kernel in `ws.gram`, becomes the step.

@@ -4,9 +4,9 @@
 use ndarray::{Array2, array};
 use svn_stein::target::Curvature;
 use svn_stein::{
-    Annealing, Bandwidth, Coordinates, Coupling, Damping, DensityEstimator, FirstOrder, Flow, Info,
-    Kernel, KernelSettings, Method, Metric, Newton, NewtonEnsemble, Rate, Sampler, Schedule, State,
-    StepRule, Stop, run,
+    Annealing, Bandwidth, Coordinates, Coupling, Damping, DensityEstimator, FirstOrder, Flow,
+    FunctionRepulsion, Info, Kernel, KernelSettings, Method, Metric, Newton, NewtonEnsemble, Rate,
+    Sampler, Schedule, State, StepRule, Stop, run,
 };
 
 use super::{COUPLINGS, Gaussian, Kind};
@@ -108,6 +108,21 @@ pub(crate) fn cases() -> Vec<(String, Method)> {
     ] {
         cases.push((name.to_owned(), Method::NewtonEnsemble(settings)));
     }
+    let repulsion = FunctionRepulsion::default();
+    cases.push((
+        "f-svn".to_owned(),
+        Method::FunctionSvn {
+            repulsion: repulsion.clone(),
+            newton: NewtonEnsemble::default(),
+        },
+    ));
+    cases.push((
+        "f-wgd".to_owned(),
+        Method::FunctionWgd {
+            repulsion,
+            step: FirstOrder::plain(0.05),
+        },
+    ));
     let kernel = KernelSettings::default();
     let annealing = Annealing::Cyclical {
         steps: 8,

@@ -12,7 +12,7 @@ use rand_distr::{Distribution, StandardNormal};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, FactorError, LinearOperator, SelfAdjoint};
 pub(crate) use svn_linalg::{DenseMatrices, DiagonalMatrices, LowRank, ParticleOperators};
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
-use svn_stein::{Coupling, Kernel, KernelSettings, Metric};
+use svn_stein::{Coupling, FunctionSpace, Kernel, KernelSettings, Metric};
 
 pub(crate) fn normals(seed: u64, shape: (usize, usize)) -> Array2<f64> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -372,9 +372,29 @@ impl Gaussian {
     }
 }
 
+/// Particles are their own images, twice as large.
+impl FunctionSpace for Gaussian {
+    fn images(&mut self, particles: ArrayView2<'_, f64>) -> Result<Array2<f64>, TargetError> {
+        Ok(&particles * 2.0)
+    }
+
+    fn pull_back_into(
+        &mut self,
+        cotangents: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), TargetError> {
+        out.assign(&(&cotangents * 2.0));
+        Ok(())
+    }
+}
+
 impl Score for Gaussian {
     fn dim(&self) -> usize {
         self.mean.len()
+    }
+
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        Some(self)
     }
 
     fn score_into(

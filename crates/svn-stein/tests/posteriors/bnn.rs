@@ -8,9 +8,9 @@
 //! Weights are not identified (units permute and change sign), predictions are: mean and standard deviation of `f` on a
 //! grid over the data, the gap between them, and beyond.
 
-use ndarray::{Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, Array3, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use serde::Deserialize;
-use svn_stein::linalg::LowRank;
+use svn_stein::linalg::{Cholesky, CholeskyParams, Factor as _, LowRank};
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
 use svn_stein::*;
 
@@ -18,16 +18,16 @@ use crate::common::normals;
 use crate::reference::{Distance, Moments, Sums, print, read, sample};
 
 const HIDDEN: usize = 10;
-const DIM: usize = 3 * HIDDEN + 1;
+pub(crate) const DIM: usize = 3 * HIDDEN + 1;
 
 #[derive(Deserialize)]
-struct Reference {
+pub(crate) struct Reference {
     noise: f64,
-    x: Vec<f64>,
+    pub x: Vec<f64>,
     y: Vec<f64>,
     grid: Vec<f64>,
     #[serde(flatten)]
-    moments: Moments,
+    pub moments: Moments,
 }
 
 /// `f(x)`, and its gradient with respect to the parameters where it is asked for.
@@ -51,27 +51,67 @@ fn predict(phi: ArrayView1<'_, f64>, x: f64, gradient: Option<ArrayViewMut1<'_, 
     out
 }
 
-struct Network {
+pub(crate) struct Network {
     x: Vec<f64>,
     y: Vec<f64>,
     precision: f64,
     rows: Array3<f64>,
+    /// Where functions are compared, and the Jacobians there.
+    context: Vec<f64>,
+    slopes: Array3<f64>,
 }
 
 impl Network {
     fn new(reference: &Reference) -> Self {
+        Self::with_context(reference, reference.x.clone())
+    }
+
+    pub(crate) fn with_context(reference: &Reference, context: Vec<f64>) -> Self {
         Self {
             x: reference.x.clone(),
             y: reference.y.clone(),
             precision: reference.noise.powi(-2),
             rows: Array3::zeros((0, 0, 0)),
+            context,
+            slopes: Array3::zeros((0, 0, 0)),
         }
+    }
+}
+
+/// `z = f(C) / σ`.
+impl FunctionSpace for Network {
+    fn images(&mut self, particles: ArrayView2<'_, f64>) -> Result<Array2<f64>, TargetError> {
+        self.slopes = Array3::zeros((particles.nrows(), self.context.len(), DIM));
+        let slopes = &mut self.slopes;
+        let mut z = Array2::zeros((particles.nrows(), self.context.len()));
+        for ((p, i), z) in z.indexed_iter_mut() {
+            let mut rows = slopes.index_axis_mut(Axis(0), p);
+            *z = predict(particles.row(p), self.context[i], Some(rows.row_mut(i)));
+        }
+        Ok(z * self.precision.sqrt())
+    }
+
+    fn pull_back_into(
+        &mut self,
+        cotangents: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), TargetError> {
+        for (p, r) in cotangents.rows().into_iter().enumerate() {
+            let slopes = self.slopes.index_axis(Axis(0), p);
+            out.row_mut(p)
+                .assign(&(slopes.t().dot(&r) * self.precision.sqrt()));
+        }
+        Ok(())
     }
 }
 
 impl Score for Network {
     fn dim(&self) -> usize {
         DIM
+    }
+
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        Some(self)
     }
 
     fn score_into(
@@ -113,13 +153,13 @@ impl Curved for Network {
     }
 }
 
-/// Distance of the predictive moments from the reference after `method`.
-fn distance(
+/// Distance of the predictive moments from the reference after `method`, and of its members.
+pub(crate) fn run_from(
     reference: &Reference,
+    network: &mut Network,
     method: Method,
-    n: usize,
-    steps: u64,
-    keep: (u64, u64),
+    (start, seed): (Array2<f64>, u64),
+    (steps, keep): (u64, (u64, u64)),
 ) -> Distance {
     let mut sums = Sums::new(reference.grid.len());
     let mut collect = |particles: ArrayView2<'_, f64>| {
@@ -130,20 +170,70 @@ fn distance(
             .view(),
         );
     };
-    // Around one draw of the prior, for a kernel between weights sees nothing across permutations of the units. Settings
-    // were chosen with seed 1.
-    let seed = 2;
-    let start = normals(seed, (n, DIM)) * 0.1 + normals(seed + 1000, (1, DIM));
-    sample(
-        method,
-        &mut Network::new(reference),
-        start,
-        seed,
-        steps,
-        keep,
-        &mut collect,
-    );
+    sample(method, network, start, seed, steps, keep, &mut collect);
     Distance::new(&sums, &reference.moments.mean, &reference.moments.sd)
+}
+
+/// [`run_from`] with `max(0, 1 − (N − 1)/d_eff)` of the mean Laplace variance of the members added to theirs,
+/// `d_eff = tr (JᵀJ/σ²) (JᵀJ/σ² + I)⁻¹`.
+pub(crate) fn laplace_fill(
+    reference: &Reference,
+    network: &mut Network,
+    method: Method,
+    (start, seed): (Array2<f64>, u64),
+    steps: u64,
+) -> Distance {
+    let mut last = Array2::zeros((0, 0));
+    let mut collect = |particles: ArrayView2<'_, f64>| last = particles.to_owned();
+    sample(method, network, start, seed, steps, (0, 0), &mut collect);
+    let n = last.nrows() as f64;
+    let mut laplace = Array1::<f64>::zeros(reference.grid.len());
+    let mut effective = 0.0;
+    let values = Array2::from_shape_fn((last.nrows(), reference.grid.len()), |(p, i)| {
+        predict(last.row(p), reference.grid[i], None)
+    });
+    for phi in last.rows() {
+        let mut hessian = Array2::<f64>::eye(DIM);
+        let mut row = Array1::<f64>::zeros(DIM);
+        for &x in &reference.x {
+            predict(phi, x, Some(row.view_mut()));
+            let column = row.view().insert_axis(Axis(1));
+            hessian.scaled_add(network.precision, &column.dot(&column.t()));
+        }
+        let factor = Cholesky::factorize(hessian.view(), &CholeskyParams::strict()).unwrap();
+        let inverse = factor.solve(Array2::eye(DIM).view()).unwrap();
+        effective += (DIM as f64 - inverse.diag().sum()) / n;
+        for (v, &x) in laplace.iter_mut().zip(&reference.grid) {
+            predict(phi, x, Some(row.view_mut()));
+            *v += row.dot(&inverse.dot(&row)) / n;
+        }
+    }
+    let share = (1.0 - (n - 1.0) / effective).max(0.0);
+    let mut sums = Sums::new(reference.grid.len());
+    // Two values a member, so that mean and population variance are those wanted.
+    let root = laplace.mapv(|v| (share * v).sqrt());
+    sums.add((&values + &root).view());
+    sums.add((&values - &root).view());
+    Distance::new(&sums, &reference.moments.mean, &reference.moments.sd)
+}
+
+/// Around one draw of the prior, for a kernel between weights sees nothing across permutations of the units.
+pub(crate) fn around_one_draw(seed: u64, n: usize) -> Array2<f64> {
+    normals(seed, (n, DIM)) * 0.1 + normals(seed + 1000, (1, DIM))
+}
+
+fn distance(
+    reference: &Reference,
+    method: Method,
+    n: usize,
+    steps: u64,
+    keep: (u64, u64),
+) -> Distance {
+    // Settings were chosen with seed 1.
+    let seed = 2;
+    let start = (around_one_draw(seed, n), seed);
+    let mut network = Network::new(reference);
+    run_from(reference, &mut network, method, start, (steps, keep))
 }
 
 #[test]
