@@ -9,6 +9,7 @@ use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 pub struct Rows {
     features: Array2<f64>,
     targets: Array1<f64>,
+    context: Option<Array2<f64>>,
 }
 
 impl Rows {
@@ -41,7 +42,42 @@ impl Rows {
                 row,
             });
         }
-        Ok(Self { features, targets })
+        Ok(Self {
+            features,
+            targets,
+            context: None,
+        })
+    }
+
+    /// The same with rows of features (`m × p`) at which methods with a repulsion in function space compare their members, for example
+    /// those that predictions are wanted of; left out, these rows themselves.
+    ///
+    /// # Errors
+    /// [`ModelError::Shape`] for no row or another width, [`ModelError::NonFiniteData`] with the row.
+    pub fn with_context(self, context: Array2<f64>) -> Result<Self, ModelError> {
+        let targets = Array1::zeros(context.nrows());
+        let context = Self::new(context, targets)?.features;
+        if context.ncols() != self.width() {
+            return Err(ModelError::Shape {
+                what: "context features".into(),
+                found: context.shape().to_vec(),
+                expected: vec![context.nrows(), self.width()],
+            });
+        }
+        Ok(Self {
+            context: Some(context),
+            ..self
+        })
+    }
+
+    /// Where functions are compared, `m × p`.
+    pub(crate) fn context(&self) -> ArrayView2<'_, f64> {
+        self.own_context().unwrap_or_else(|| self.features())
+    }
+
+    /// The same where it was given.
+    pub(crate) fn own_context(&self) -> Option<ArrayView2<'_, f64>> {
+        self.context.as_ref().map(|context| context.view())
     }
 
     /// At most `count` rows, evenly spaced, for they may be in an order.

@@ -6,10 +6,12 @@ use std::path::Path;
 use svn_models::curvature::Activation;
 use svn_models::fit::{Checkpoint, Ending, Epoch, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::{NetworkSettings, last_layer};
-use svn_models::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
+use svn_models::posterior::{
+    Context, ContextSettings, CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings,
+};
 use svn_models::stein::{
-    Coupling, Damping, FirstOrder, Flow, KernelSettings, Method, Metric, Newton, Rate, Solver,
-    StepRule,
+    Coupling, Damping, FirstOrder, Flow, FunctionRepulsion, KernelSettings, Method, Metric, Newton,
+    Rate, Solver, StepRule,
 };
 use svn_models::{ModelError, Rows};
 
@@ -205,6 +207,34 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
                 LikelihoodKind::Softmax(3),
                 kfac,
             ),
+        ),
+        (
+            "f-svn",
+            settings(
+                Method::FunctionSvn {
+                    repulsion: FunctionRepulsion::default(),
+                    newton: newton(Coupling::Gram, constant).into(),
+                },
+                spread,
+                full,
+            ),
+        ),
+        (
+            "f-wgd perturbed",
+            FitSettings {
+                context: ContextSettings {
+                    rows: 20,
+                    kind: Context::Perturbed(0.5),
+                },
+                ..settings(
+                    Method::FunctionWgd {
+                        repulsion: FunctionRepulsion::default(),
+                        step: FirstOrder::adam(0.02),
+                    },
+                    LikelihoodKind::Softmax(3),
+                    full,
+                )
+            },
         ),
         (
             "ssvn",

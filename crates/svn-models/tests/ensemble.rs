@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use svn_models::fit::{Ending, Epoch};
+use svn_models::posterior::Context;
 use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe};
 use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, ModelError, Task};
@@ -123,7 +124,7 @@ fn every_method_and_density_goes_through_the_same_door() {
     let (x, y) = wave(60);
     let classes = Array1::from_shape_fn(60, |i| f64::from(u8::from(i % 3 == 0)));
     for method in Method::ALL {
-        for predictive in [Predictive::Moments, Predictive::Laplace] {
+        for predictive in [Predictive::Moments, Predictive::Laplace, Predictive::Fill] {
             let recipe = Recipe {
                 predictive: Some(predictive),
                 epochs: Some(2),
@@ -134,7 +135,7 @@ fn every_method_and_density_goes_through_the_same_door() {
             let prediction = numbers.predict(x.view()).unwrap();
             assert!(prediction.sd().iter().all(|sd| *sd > 0.0), "{method}");
             let has = prediction.laplace_variances().is_some();
-            assert_eq!(has, predictive == Predictive::Laplace, "{method}");
+            assert_eq!(has, predictive != Predictive::Moments, "{method}");
             let names = builder().fit(moons(60).view(), classes.view(), Task::Classification);
             let entropy = names
                 .unwrap()
@@ -147,6 +148,48 @@ fn every_method_and_density_goes_through_the_same_door() {
             );
         }
     }
+}
+
+/// Members that repel as functions differ most where they are compared, which may be far from the training rows.
+#[test]
+fn members_are_kept_apart_where_predictions_are_wanted() {
+    let (x, y) = wave(60);
+    let far = Array2::from_shape_fn((40, 2), |(i, j)| match j {
+        0 => 3500.0 + 30.0 * i as f64,
+        _ => 0.0,
+    });
+    let recipe = Recipe {
+        context: Some(Context::Training),
+        repulsion: Some(1.0),
+        ..Recipe::default()
+    };
+    let spread = |method, context: Option<&Array2<f64>>| {
+        let mut builder = quick()
+            .method(method)
+            .recipe(&recipe)
+            .particles(6)
+            .epochs(60);
+        if let Some(context) = context {
+            builder = builder.context(context.view());
+        }
+        let ensemble = builder.fit(x.view(), y.view(), Task::Regression).unwrap();
+        let sd = ensemble.predict(far.view()).unwrap().epistemic_sd();
+        sd.mean().unwrap()
+    };
+    let apart = spread(Method::NewtonEnsemble, None);
+    let near = spread(Method::FunctionSvn, None);
+    let there = spread(Method::FunctionSvn, Some(&far));
+    assert!(
+        there > 1.2 * near && near > 1.2 * apart,
+        "{apart}, {near}, {there}"
+    );
+
+    let wrong = Array2::zeros((3, 3));
+    let builder = quick().method(Method::FunctionSvn).context(wrong.view());
+    let error = builder
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap_err();
+    assert!(error.to_string().contains("features"), "{error}");
 }
 
 /// First all layers, then the last one alone: one history, and a score whichever part was best.

@@ -7,8 +7,8 @@ use svn_models::fit::{Ending, Fit, FitSettings, LikelihoodKind, Start, fit};
 use svn_models::network::NetworkSettings;
 use svn_models::posterior::{CurvatureFamily, CurvatureSettings};
 use svn_models::stein::{
-    Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, KernelSettings, KernelWarning,
-    Method, Newton, NewtonEnsemble, Rate,
+    Bandwidth, Coupling, Damping, DensityEstimator, FirstOrder, FunctionRepulsion, KernelSettings,
+    KernelWarning, Method, Newton, NewtonEnsemble, Rate,
 };
 use svn_models::{ModelError, Rows};
 
@@ -51,6 +51,20 @@ fn methods() -> Vec<(&'static str, Method)> {
         (
             "newton-ensemble",
             Method::NewtonEnsemble(NewtonEnsemble::from(steps())),
+        ),
+        (
+            "f-wgd",
+            Method::FunctionWgd {
+                repulsion: FunctionRepulsion::default(),
+                step,
+            },
+        ),
+        (
+            "f-svn",
+            Method::FunctionSvn {
+                repulsion: FunctionRepulsion::default(),
+                newton: NewtonEnsemble::from(steps()),
+            },
         ),
         ("svn gram", newton(Coupling::Gram)),
         ("svn block-diagonal", newton(Coupling::BlockDiagonal)),
@@ -284,7 +298,7 @@ fn data_that_are_not_finite_are_refused_with_their_row() {
 #[test]
 fn the_age_of_accumulated_curvature_is_reported() {
     for (name, method) in methods() {
-        let newton = matches!(method, Method::Svn(_) | Method::NewtonEnsemble(_));
+        let newton = method.needs_curvature();
         let mut settings = settings(method, LikelihoodKind::Gaussian);
         settings.epochs = 2;
         assert_eq!(

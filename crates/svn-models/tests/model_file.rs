@@ -40,7 +40,7 @@ fn what_is_read_predicts_what_was_written() {
     let folder = tempfile::tempdir().unwrap();
     let classes = Array1::from_shape_fn(50, |i| (i % 3) as f64 - 1.0);
     for method in Method::ALL {
-        for predictive in [Predictive::Moments, Predictive::Laplace] {
+        for predictive in [Predictive::Moments, Predictive::Laplace, Predictive::Fill] {
             let place = folder.path().join("numbers");
             let written = quick(predictive)
                 .method(method)

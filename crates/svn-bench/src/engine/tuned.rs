@@ -222,7 +222,7 @@ mod tests {
             ),
             (
                 "[svn]\nbandwidth = \"wide\"\n",
-                "yacht.toml, line 2, column 13: expected median, 2d or a positive number",
+                "yacht.toml, line 2, column 13: expected median, 2d, a positive number, or one with the word medians",
             ),
             (
                 "[svn]\nlr = 1\nlr = 2\n",

@@ -28,7 +28,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             vec!["--bandwidth", "-1"],
-            "invalid value '-1' for '--bandwidth <VALUE>': expected median, 2d or a positive number".to_owned(),
+            "invalid value '-1' for '--bandwidth <VALUE>': expected median, 2d, a positive number, or one with the word medians".to_owned(),
         ),
         (
             vec!["--method", "sgd"],

@@ -188,6 +188,7 @@ impl Checkpoint {
             time_limit: _,
             batch_size,
             curvature,
+            context,
             precision,
             noise_floor,
             averaging,
@@ -203,7 +204,7 @@ impl Checkpoint {
         }
         let pairs = differ!(
             "method" method, "network" network, "likelihood" likelihood, "prior precision" prior_precision,
-            "particles" particles, "batch size" batch_size, "curvature" curvature,
+            "particles" particles, "batch size" batch_size, "curvature" curvature, "context" context,
             "precision" precision, "noise floor" noise_floor, "averaging" averaging, "backend" backend, "device" device, "seed" seed
         );
         let too_few = (*epochs < self.epoch()).then(|| {

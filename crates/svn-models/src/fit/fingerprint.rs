@@ -4,7 +4,7 @@ use crate::Rows;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Sizes and CRC-32 of features and targets: against mix-ups, not against malice.
+/// Sizes and CRC-32 of features, targets and a context: against mix-ups, not against malice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Fingerprint {
     rows: usize,
@@ -22,6 +22,9 @@ impl Fingerprint {
                 bytes.extend_from_slice(&value.to_le_bytes());
             }
             crc.update(&bytes);
+        }
+        for value in rows.own_context().into_iter().flatten() {
+            crc.update(&value.to_le_bytes());
         }
         Self {
             rows: rows.len(),

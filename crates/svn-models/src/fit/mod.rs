@@ -183,6 +183,10 @@ fn begin<'a>(
         train,
         posterior_settings(settings),
     )?;
+    if settings.method.function_repulsion().is_some() {
+        let curved = settings.method.needs_curvature();
+        posterior = posterior.with_context(train, settings.context, curved);
+    }
     let sampler = Sampler::new(settings.method.clone())?;
     let (state, progress) = match start {
         Start::Seed => {

@@ -4,7 +4,7 @@ use crate::likelihood::{
     Gaussian, HeteroscedasticGaussian, MixtureDensity, Ordinal, StudentT, no_exact_root,
 };
 use crate::network::{NetworkSettings, last_layer};
-use crate::posterior::{CurvaturePart, CurvatureRoot, CurvatureSettings};
+use crate::posterior::{ContextSettings, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use crate::{Backend, BackendKind, Device, Likelihood, ModelError, Precision};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -70,6 +70,7 @@ impl LikelihoodKind {
 /// | `time_limit` | wall time after which no further epoch begins; left out, none | any |
 /// | `batch_size` | rows of a minibatch | 1 to the number of training rows |
 /// | `curvature` | family, part and memory of the curvature, for methods that use it | [`CurvatureSettings`] |
+/// | `context` | where functions are compared, for methods that repel there | [`ContextSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
 /// | `noise_floor` | least standard deviation, or scale, of predicted noise; left out, about 0.001 | (0, 7) |
 /// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
@@ -102,6 +103,9 @@ pub struct FitSettings {
     /// Curvature of the methods that use it.
     #[serde(default)]
     pub curvature: CurvatureSettings,
+    /// Where methods that repel in function space compare the functions.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub context: ContextSettings,
     /// Numbers of the network's evaluation; f64 for multilayer perceptrons and f32 for LeNet if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
@@ -146,6 +150,7 @@ impl FitSettings {
             time_limit: None,
             batch_size: 16,
             curvature: CurvatureSettings::default(),
+            context: ContextSettings::default(),
             precision: None,
             noise_floor: None,
             averaging: None,
@@ -196,6 +201,14 @@ impl FitSettings {
         }
         let likelihood = self.build_likelihood()?;
         self.curvature.validate()?;
+        if self.context.rows == 0 {
+            return Err(ModelError::setting("context rows", 0, "at least 1"));
+        }
+        if self.method.function_repulsion().is_some() && !likelihood.has_exact_root() {
+            let expected =
+                "a method without repulsion in function space: a mixture density has no exact root";
+            return Err(ModelError::setting("method", self.method.name(), expected));
+        }
         if self.method.needs_curvature()
             && self.curvature.root == CurvatureRoot::Exact
             && !likelihood.has_exact_root()
@@ -273,4 +286,8 @@ impl FitSettings {
             device: self.device,
         }
     }
+}
+
+fn is_default(context: &ContextSettings) -> bool {
+    *context == ContextSettings::default()
 }

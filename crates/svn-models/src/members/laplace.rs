@@ -122,13 +122,7 @@ impl Laplace {
         prior_precision: f64,
         at: &[ArrayView2<'_, f64>],
     ) -> Result<Vec<Array3<f64>>, ModelError> {
-        if !(prior_precision.is_finite() && prior_precision > 0.0) {
-            return Err(ModelError::setting(
-                "prior precision",
-                prior_precision,
-                "a positive number",
-            ));
-        }
+        check_precision(prior_precision)?;
         if members.particles.nrows() != self.members.len() {
             return Err(ModelError::Shape {
                 what: "members of Laplace variances".into(),
@@ -166,6 +160,51 @@ impl Laplace {
         }
         Ok(variances)
     }
+}
+
+impl Laplace {
+    /// Directions of the weights that the training rows determine rather than the prior, `tr C (C + δ I)⁻¹` with `H = C + δ I`, the mean over
+    /// members (MacKay's effective number of parameters).
+    ///
+    /// # Errors
+    /// [`ModelError::Setting`] if `δ` is not positive, or so small that a curvature cannot be factored.
+    pub fn effective_dimension(&self, prior_precision: f64) -> Result<f64, ModelError> {
+        check_precision(prior_precision)?;
+        let mut sum = 0.0;
+        for (member, curvature) in self.members.iter().enumerate() {
+            // The smaller side has the same eigenvalues but for zeros, which count as nothing.
+            let (matrix, weight) = match curvature {
+                MemberCurvature::Rows { gram, weight, .. } => (gram, *weight),
+                MemberCurvature::Dense(hessian) => (hessian, 1.0),
+            };
+            let precision = prior_precision / weight;
+            let params = CholeskyParams::strict();
+            let factor = Cholesky::factorize_with_damping(matrix.view(), precision, &params)
+                .map_err(|error| not_factored(member, error))?;
+            let side = matrix.nrows();
+            let inverse = factor
+                .solve(Array2::eye(side).view())
+                .map_err(|error| not_factored(member, error))?;
+            sum += side as f64 - precision * inverse.diag().sum();
+        }
+        Ok(sum / self.members.len().max(1) as f64)
+    }
+}
+
+fn check_precision(precision: f64) -> Result<(), ModelError> {
+    if precision.is_finite() && precision > 0.0 {
+        return Ok(());
+    }
+    let expected = "a positive number";
+    Err(ModelError::setting("prior precision", precision, expected))
+}
+
+fn not_factored(member: usize, error: impl std::fmt::Display) -> ModelError {
+    ModelError::setting(
+        &format!("curvature of member {member}"),
+        error,
+        "a positive definite matrix",
+    )
 }
 
 /// `∂f_c/∂φ`, one row a sample.
@@ -261,13 +300,7 @@ impl MemberCurvature {
                     .map(|factor| Box::new(factor) as Box<dyn Factor>)
             }
         };
-        factor.map_err(|error| {
-            ModelError::setting(
-                &format!("curvature of member {member}"),
-                error,
-                "a positive definite matrix",
-            )
-        })
+        factor.map_err(|error| not_factored(member, error))
     }
 }
 

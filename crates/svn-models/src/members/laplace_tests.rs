@@ -108,6 +108,24 @@ fn information(likelihood: Likelihood, outputs: &[f64]) -> Array2<f64> {
     }
 }
 
+/// `H_p` by the explicit sum.
+fn hessian(
+    ensemble: &Members,
+    training: &Array2<f64>,
+    precision: f64,
+    member: usize,
+) -> Array2<f64> {
+    let count = ensemble.likelihood.outputs();
+    let weights = ensemble.particles.row(member);
+    let mut hessian = Array2::<f64>::eye(weights.len()) * precision;
+    for x in training.rows() {
+        let j = jacobian(weights, x, count);
+        let information = information(ensemble.likelihood, &outputs(weights, x, count));
+        hessian = hessian + j.t().dot(&information).dot(&j);
+    }
+    hessian
+}
+
 fn reference(
     ensemble: &Members,
     training: &Array2<f64>,
@@ -118,12 +136,7 @@ fn reference(
     let count = ensemble.likelihood.outputs();
     Array3::from_shape_fn((2, at.nrows(), variances_of), |(member, row, output)| {
         let weights = ensemble.particles.row(member);
-        let mut hessian = Array2::<f64>::eye(weights.len()) * precision;
-        for x in training.rows() {
-            let j = jacobian(weights, x, count);
-            let information = information(ensemble.likelihood, &outputs(weights, x, count));
-            hessian = hessian + j.t().dot(&information).dot(&j);
-        }
+        let hessian = hessian(ensemble, training, precision, member);
         let j = jacobian(weights, at.row(row), count).row(output).to_owned();
         j.dot(&inverse(&hessian).dot(&j))
     })
@@ -164,6 +177,29 @@ fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
                     assert_relative_eq!(a, b, max_relative = 1e-6);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn directions_that_the_data_determine_are_those_of_the_explicit_trace() {
+    for likelihood in [
+        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
+        Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
+    ] {
+        let ensemble = ensemble(likelihood);
+        for rows in [5, 40] {
+            let training = normal(rows, 3, 7);
+            let laplace = ensemble.laplace(training.view()).unwrap();
+            let found = laplace.effective_dimension(0.7).unwrap();
+            let of = |member| {
+                let hessian = hessian(&ensemble, &training, 0.7, member);
+                hessian.nrows() as f64 - 0.7 * inverse(&hessian).diag().sum()
+            };
+            assert_relative_eq!(found, (of(0) + of(1)) / 2.0, max_relative = 1e-6);
+            let most = (rows * likelihood.outputs()).min(ensemble.particles.ncols());
+            assert!(found < most as f64);
+            assert!(laplace.effective_dimension(0.0).is_err());
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use ndarray::{Array2, ArrayView2};
+
 use super::Ensemble;
 use crate::Device;
 use crate::curvature::Layer;
@@ -20,6 +22,7 @@ pub struct Builder<'o> {
     pub(super) feature_names: Option<Vec<String>>,
     pub(super) validation_share: f64,
     pub(super) groups: Option<Vec<usize>>,
+    pub(super) context: Option<Array2<f64>>,
     pub(super) scaled: bool,
     pub(super) checkpoint: Option<Box<Checkpoint>>,
     pub(super) observer: Option<&'o mut dyn Observer>,
@@ -51,6 +54,7 @@ impl Default for Builder<'_> {
             feature_names: None,
             validation_share: 0.2,
             groups: None,
+            context: None,
             scaled: true,
             checkpoint: None,
             observer: None,
@@ -168,6 +172,15 @@ impl<'o> Builder<'o> {
     #[must_use]
     pub fn groups(mut self, groups: &[usize]) -> Self {
         self.groups = Some(groups.to_vec());
+        self
+    }
+
+    /// Rows (`m × p`, in the units of the features) at which methods with a repulsion in function space, [`Method::FunctionSvn`] and
+    /// [`Method::FunctionWgd`], keep their members apart, for example rows without targets that predictions are wanted of. Left out,
+    /// those of training, or their neighbourhood: the setting `context`.
+    #[must_use]
+    pub fn context(mut self, rows: ArrayView2<'_, f64>) -> Self {
+        self.context = Some(rows.to_owned());
         self
     }
 

@@ -190,6 +190,18 @@ impl Builder<'_> {
         })
     }
 
+    /// Training rows with those at which functions are compared, if there are any.
+    pub(super) fn with_context(
+        &self,
+        train: Rows,
+        features: &FeatureScaler,
+    ) -> Result<Rows, ModelError> {
+        match &self.context {
+            Some(context) => train.with_context(features.transform(context.view())?),
+            None => Ok(train),
+        }
+    }
+
     pub(super) fn check_names(&self, columns: usize) -> Result<(), ModelError> {
         match &self.feature_names {
             Some(names) if names.len() != columns => {
@@ -226,6 +238,7 @@ impl Builder<'_> {
             (None, None) => (self.feature_scaler(x)?, TargetScaler::fit(y)?),
         };
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
+        let train = self.with_context(train, &features)?;
         let validation = Rows::new(features.transform(vx)?, scaler.transform(vy))?;
         let problem = Problem {
             network: self.network.clone(),

@@ -80,7 +80,10 @@ impl Builder<'_> {
                 scaled.1.select(Axis(0), rows),
             )
         };
-        let parts = (0..count).map(|k| Ok((rows(&rows_of(k, false))?, rows(&rows_of(k, true))?)));
+        let parts = (0..count).map(|k| {
+            let train = self.with_context(rows(&rows_of(k, false))?, &features)?;
+            Ok((train, rows(&rows_of(k, true))?))
+        });
         let parts: Vec<(Rows, Rows)> = parts.collect::<Result<_, ModelError>>()?;
         let fewest = parts.iter().map(|(train, _)| train.len()).min();
         let problem = Problem {

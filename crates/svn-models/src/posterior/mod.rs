@@ -12,6 +12,7 @@ mod accumulated;
 mod average;
 mod batches;
 mod collect;
+mod context;
 mod noise;
 mod order;
 mod ring;
@@ -20,6 +21,7 @@ mod settings;
 mod target;
 
 pub use batches::Batches;
+pub use context::{Context, ContextSettings};
 pub(crate) use noise::NoiseEstimate;
 pub(crate) use saved::SavedPosterior;
 pub use settings::{

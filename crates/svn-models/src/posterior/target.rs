@@ -1,8 +1,10 @@
 //! [`Posterior`]: network × likelihood × prior × data as a [`Score`] and [`Curved`] target.
 
 use super::accumulated::{Accumulated, Shape};
+use super::context::FunctionContext;
 use super::{
-    Batches, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings, SavedPosterior,
+    Batches, ContextSettings, CurvaturePart, CurvatureRoot, NoiseEstimate, PosteriorSettings,
+    SavedPosterior,
 };
 use crate::{Likelihood, ModelError, Rows, likelihood::Gaussian};
 use ndarray::{
@@ -12,7 +14,7 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use svn_curvature::{Linearized, Samples, Sequential};
 use svn_linalg::dense;
-use svn_stein::{Curvature, Curved, Score, TargetError};
+use svn_stein::{Curvature, Curved, FunctionSpace, Score, TargetError};
 
 /// Streams of the seed from here on belong to the drawn curvature of the batches.
 const ROOT_STREAM: u64 = 1 << 63;
@@ -32,6 +34,7 @@ pub struct Posterior {
     noise: NoiseEstimate,
     latest_residual: Option<f64>,
     accumulated: Option<Accumulated>,
+    context: Option<FunctionContext>,
 }
 
 #[derive(Debug)]
@@ -66,6 +69,19 @@ impl Posterior {
         Self::with_features(network, likelihood, features, data.targets(), settings)
     }
 
+    /// The same with a function space, before the first batch: outputs at rows drawn from `data`, or from its own context. With
+    /// `curved`, where Newton steps are taken, from those of its rows alone whose curvature is in the ring.
+    #[must_use]
+    pub fn with_context(self, data: &Rows, settings: ContextSettings, curved: bool) -> Self {
+        let recent = curved && data.own_context().is_none();
+        let recent = recent.then_some(self.settings.curvature.ring);
+        let seed = self.settings.seed;
+        Self {
+            context: Some(FunctionContext::new(data.context(), recent, settings, seed)),
+            ..self
+        }
+    }
+
     /// The same with features that a backend holds already, the same for all particles or some for each.
     pub(crate) fn with_features(
         network: Sequential,
@@ -94,6 +110,7 @@ impl Posterior {
             noise,
             latest_residual: None,
             accumulated: None,
+            context: None,
             network,
             likelihood,
             settings,
@@ -139,6 +156,9 @@ impl Posterior {
             self.likelihood = Likelihood::Gaussian(Gaussian::new(variance.max(Gaussian::FLOOR))?);
         }
         let rows = self.batches.draw();
+        if let Some(context) = &mut self.context {
+            context.advance(rows);
+        }
         self.batch = Some(Batch {
             index: self.drawn,
             features: self.features.select(rows)?,
@@ -238,6 +258,13 @@ impl Score for Posterior {
         self.advance().map_err(to_target_error)
     }
 
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        match self.context {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
     fn score_into(
         &mut self,
         particles: ArrayView2<'_, f64>,
@@ -248,6 +275,37 @@ impl Score for Posterior {
             .map_err(to_target_error)?;
         check_finite(log_density, score)
     }
+}
+
+/// Outputs at the context, see [`ContextSettings`](super::ContextSettings).
+impl FunctionSpace for Posterior {
+    fn images(&mut self, particles: ArrayView2<'_, f64>) -> Result<Array2<f64>, TargetError> {
+        let networks = (&self.network, self.settings.backend);
+        let Some(context) = &mut self.context else {
+            return Err(no_context());
+        };
+        context
+            .images(networks, self.likelihood, self.drawn, particles)
+            .map_err(to_target_error)
+    }
+
+    fn pull_back_into(
+        &mut self,
+        cotangents: ArrayView2<'_, f64>,
+        out: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), TargetError> {
+        let Some(context) = &self.context else {
+            return Err(no_context());
+        };
+        context
+            .pull_back_into(cotangents, out)
+            .map_err(to_target_error)
+    }
+}
+
+fn no_context() -> TargetError {
+    let expected = "rows at which functions are compared";
+    to_target_error(ModelError::setting("context", "left out", expected))
 }
 
 impl Curved for Posterior {
@@ -343,7 +401,15 @@ impl Posterior {
         particles: usize,
     ) -> Result<(), ModelError> {
         self.batches = Batches::new(self.rows(), self.settings.batch_size, self.settings.seed);
-        self.batches.skip(saved.batches);
+        let memory = self.context.as_ref().map_or(0, FunctionContext::memory) as u64;
+        let memory = memory.min(saved.batches);
+        self.batches.skip(saved.batches - memory);
+        for _ in 0..memory {
+            let rows = self.batches.draw();
+            if let Some(context) = &mut self.context {
+                context.advance(rows);
+            }
+        }
         (self.batch, self.drawn) = (None, saved.batches);
         self.likelihood = saved.likelihood;
         self.noise = saved.noise;

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | [`Moments`](Predictive::Moments) | mixture of the members' densities | mean of their probabilities |
 //! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew; not of mixture densities and levels | logits shrunk by their variances |
+//! | [`Fill`](Predictive::Fill) | each member's variance grows by the share of its Laplace variance that so few members cannot span | the same of logits |
 //!
 //! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
 //! are most probable. All is in the units of the rows given to training.
@@ -27,6 +28,8 @@ const SAMPLE: usize = 500;
 pub struct Predictor {
     kind: Predictive,
     laplace: Option<(Laplace, f64)>,
+    /// Of the Laplace variances.
+    share: f64,
     common_noise: Option<f64>,
     temperature: Option<f64>,
     validation_nll: Option<f64>,
@@ -38,6 +41,8 @@ pub struct Predictor {
 pub(crate) struct Choices {
     kind: Predictive,
     laplace_precision: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    laplace_share: Option<f64>,
     common_noise: Option<f64>,
     temperature: Option<f64>,
     validation_nll: Option<f64>,
@@ -57,6 +62,7 @@ impl Choices {
         Ok(Predictor {
             kind: self.kind,
             laplace,
+            share: self.laplace_share.unwrap_or(1.0),
             common_noise: self.common_noise,
             temperature: self.temperature,
             validation_nll: self.validation_nll,
@@ -70,6 +76,7 @@ impl Predictor {
         Choices {
             kind: self.kind,
             laplace_precision: self.laplace_precision(),
+            laplace_share: (self.kind == Predictive::Fill).then_some(self.share),
             common_noise: self.common_noise,
             temperature: self.temperature,
             validation_nll: self.validation_nll,
@@ -96,16 +103,19 @@ impl Predictor {
         let mut predictor = Self {
             kind: recipe.predictive.unwrap_or(Predictive::Moments),
             laplace: None,
+            share: 1.0,
             common_noise: None,
             temperature: None,
             validation_nll: None,
         };
-        if predictor.kind != Predictive::Moments {
-            predictor.choose_precision(members, training, validation)?;
+        match predictor.kind {
+            Predictive::Moments => {}
+            Predictive::Fill => predictor.fill(members, recipe, training)?,
+            _ => predictor.choose_precision(members, training, validation)?,
         }
         let targets = validation.targets();
         if members.likelihood().classes().is_none() {
-            if predictor.kind == Predictive::Laplace {
+            if predictor.widens() {
                 let mut prediction = predictor.predict(members, validation.features())?;
                 if let Some(noise) = best_noise(members, &prediction, targets) {
                     predictor.common_noise = Some(noise);
@@ -116,7 +126,7 @@ impl Predictor {
             return Ok(predictor);
         }
         let tempered = recipe.temperature == Some(true);
-        if tempered || predictor.kind == Predictive::Laplace {
+        if tempered || predictor.widens() {
             let mut prediction = predictor.predict_classes(members, validation.features())?;
             if tempered {
                 let temperature = prediction.best_temperature(targets)?;
@@ -153,7 +163,7 @@ impl Predictor {
         features: ArrayView2<'_, f64>,
     ) -> Result<Prediction, ModelError> {
         let mut prediction = members.predict(features)?;
-        if self.kind == Predictive::Laplace
+        if self.widens()
             && let Some(variances) = self.laplace_variances(members, features)?
         {
             prediction = prediction.with_laplace(variances)?;
@@ -204,7 +214,30 @@ impl Predictor {
         let Some((laplace, precision)) = &self.laplace else {
             return Ok(None);
         };
-        Ok(laplace.variances(members, *precision, &[features])?.pop())
+        let variances = laplace.variances(members, *precision, &[features])?.pop();
+        Ok(variances.map(|variances| variances * self.share))
+    }
+
+    /// Whether the density has Laplace variances.
+    fn widens(&self) -> bool {
+        matches!(self.kind, Predictive::Laplace | Predictive::Fill)
+    }
+
+    /// The share `max(0, 1 − (N − 1)/d_eff)` of the Laplace variances under the prior of training: `N` members span `N − 1` directions
+    /// of the `d_eff` that the data determine. A heuristic: it takes the members' directions for as many of those.
+    fn fill(
+        &mut self,
+        members: &Members,
+        recipe: &Recipe,
+        training: ArrayView2<'_, f64>,
+    ) -> Result<(), ModelError> {
+        let laplace = members.laplace(training)?;
+        let precision = recipe.prior_precision.unwrap_or(1.0);
+        let directions = members.particles().nrows() as f64 - 1.0;
+        let effective = laplace.effective_dimension(precision)?;
+        self.share = (1.0 - directions / effective.max(f64::MIN_POSITIVE)).max(0.0);
+        self.laplace = Some((laplace, precision));
+        Ok(())
     }
 
     fn choose_precision(

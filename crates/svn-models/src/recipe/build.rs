@@ -4,15 +4,17 @@ use std::time::Duration;
 
 use svn_curvature::Activation;
 use svn_stein::{
-    Damping, DensityEstimator, FirstOrder, KernelSettings, Method as Particles, Metric, Newton,
-    NewtonEnsemble, Rate, StepRule,
+    Damping, DensityEstimator, FirstOrder, FunctionRepulsion, KernelSettings, Method as Particles,
+    Metric, Newton, NewtonEnsemble, Rate, StepRule,
 };
 
 use super::{Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
 use crate::fit::{FitSettings, LikelihoodKind};
 use crate::likelihood::{MixtureDensity, StudentT};
 use crate::network::{NetworkSettings, last_layer};
-use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings};
+use crate::posterior::{
+    ContextSettings, CurvatureFamily, CurvaturePart, CurvatureRoot, CurvatureSettings,
+};
 use crate::{Device, ModelError};
 
 impl Resolved {
@@ -95,6 +97,7 @@ impl Resolved {
             time_limit: recipe.time_limit.map(Duration::from_secs_f64),
             batch_size: needed("batch_size", recipe.batch_size)?,
             curvature: self.curvature(),
+            context: self.context(),
             precision: None,
             noise_floor: recipe.noise_floor,
             averaging: recipe.averaging,
@@ -104,6 +107,14 @@ impl Resolved {
         };
         settings.method = self.particles(method, &settings)?;
         Ok(settings)
+    }
+
+    fn context(&self) -> ContextSettings {
+        let default = ContextSettings::default();
+        ContextSettings {
+            rows: self.recipe.context_rows.unwrap_or(default.rows),
+            kind: self.recipe.context.unwrap_or(default.kind),
+        }
     }
 
     fn curvature(&self) -> CurvatureSettings {
@@ -166,7 +177,15 @@ impl Resolved {
                 kernel: kernel(recipe)?,
                 step: first_order()?,
             },
+            Method::FunctionWgd => Particles::FunctionWgd {
+                repulsion: repulsion(recipe)?,
+                step: first_order()?,
+            },
             Method::NewtonEnsemble => Particles::NewtonEnsemble(apart()?),
+            Method::FunctionSvn => Particles::FunctionSvn {
+                repulsion: repulsion(recipe)?,
+                newton: apart()?,
+            },
             Method::Svn => Particles::Svn(newton()?),
             Method::Ssvn => Particles::Ssvn(newton()?),
             Method::LlSvn => Particles::LlSvn {
@@ -207,6 +226,15 @@ fn newton(recipe: &Recipe, apart: NewtonEnsemble) -> Result<Newton, ModelError> 
         damping: apart.damping,
         trust_region: apart.trust_region,
         ..plain
+    })
+}
+
+fn repulsion(recipe: &Recipe) -> Result<FunctionRepulsion, ModelError> {
+    Ok(FunctionRepulsion {
+        kernel: needed("kernel", recipe.kernel.clone())?,
+        bandwidth: needed("bandwidth", recipe.bandwidth)?,
+        strength: needed("repulsion", recipe.repulsion)?,
+        ..FunctionRepulsion::default()
     })
 }
 

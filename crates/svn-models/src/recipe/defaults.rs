@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
-use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Metric, Solver};
 
 use super::Selection;
 use super::{
@@ -14,7 +14,7 @@ use super::{
 use crate::ModelError;
 use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
 use crate::linear::PENALTY;
-use crate::posterior::{CurvatureFamily, CurvatureRoot};
+use crate::posterior::{ContextSettings, CurvatureFamily, CurvatureRoot};
 
 /// What defaults depend on besides the method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +145,9 @@ impl Recipe {
             Method::Svn | Method::Ssvn => Metric::Curvature,
             _ => Metric::Identity,
         };
-        let metric = given.metric.or(Some(metric)).filter(|_| has_kernel);
+        let functions = method.is_of_functions();
+        let between_weights = has_kernel && !functions;
+        let metric = given.metric.or(Some(metric)).filter(|_| between_weights);
         // Kept where the method or its kernel asks for curvature.
         let curved = newton || metric.is_some_and(Metric::needs_curvature);
         let hessian = given.hessian.or(Some(default.hessian)).filter(|_| curved);
@@ -202,15 +204,30 @@ impl Recipe {
             coupling: given
                 .coupling
                 .or(Some(default.coupling))
-                .filter(|_| newton && has_kernel),
+                .filter(|_| newton && between_weights),
             kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
             metric,
             bandwidth: given
                 .bandwidth
-                .or(Some(Bandwidth::Median))
+                .or(Some(match functions {
+                    true => FunctionRepulsion::default().bandwidth,
+                    false => Bandwidth::Median,
+                }))
                 .filter(|_| has_kernel),
+            repulsion: given
+                .repulsion
+                .or(Some(FunctionRepulsion::default().strength))
+                .filter(|_| functions),
+            context: given
+                .context
+                .or(Some(ContextSettings::default().kind))
+                .filter(|_| functions),
+            context_rows: given
+                .context_rows
+                .or(Some(ContextSettings::default().rows))
+                .filter(|_| functions),
             solver: given.solver.or(Some(Solver::Auto)).filter(|_| newton),
-            ridge: given.ridge.filter(|_| newton && has_kernel),
+            ridge: given.ridge.filter(|_| newton && between_weights),
             damping: given.damping.or(Some(default.damping)).filter(|_| newton),
             trust_region: given
                 .trust_region
@@ -226,7 +243,7 @@ impl Recipe {
                 .filter(|_| problem.classes == Some(2)),
             predictive: given
                 .predictive
-                .filter(|kind| !classes || *kind == Predictive::Laplace),
+                .filter(|kind| !classes || matches!(kind, Predictive::Laplace | Predictive::Fill)),
             temperature: given.temperature.filter(|_| classes),
             backend: given.backend,
         }
@@ -237,7 +254,7 @@ impl Recipe {
 fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
     let laplace = matches!(
         recipe.predictive,
-        Some(Predictive::Laplace | Predictive::Epistemic)
+        Some(Predictive::Laplace | Predictive::Epistemic | Predictive::Fill)
     );
     match recipe.likelihood {
         Some(Head::Mixture) if recipe.root == Some(CurvatureRoot::Exact) => Err(no_exact_root()),
@@ -252,11 +269,16 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     // `docs/experiments/front-door.md`.
     let some = size == Size::Small
         && problem.classes.is_none()
-        && matches!(method, Method::NewtonEnsemble | Method::Svn | Method::Ssvn);
+        && method.is_newton()
+        && method != Method::LlSvn;
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
+    // A repulsion between functions has to be at rows whose curvature the step has, and all rows are best, see
+    // `docs/experiments/functions.md`.
+    let whole = method == Method::FunctionSvn && size == Size::Few;
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
+        (true, _) if whole => (problem.rows, 20.0, 0.1, 1),
         (true, _) if drawn => mixture(size),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
@@ -267,7 +289,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     };
     Defaults {
         activation: Activation::Relu,
-        epochs: 50,
+        epochs: if whole { 400 } else { 50 },
         lr: match size {
             Size::Few | Size::Small => 0.03,
             _ if method == Method::LlSvn => 0.03,
@@ -280,8 +302,9 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
             _ if drawn && method.is_newton() && size <= Size::Small => 0.3,
             _ if some => 1.0,
             Method::Ensemble => 1.0,
-            Method::Wgd | Method::Svgd => 3.0,
+            Method::Wgd | Method::Svgd | Method::FunctionWgd => 3.0,
             Method::NewtonEnsemble
+            | Method::FunctionSvn
             | Method::Svn
             | Method::LlSvn
             | Method::Ssvn

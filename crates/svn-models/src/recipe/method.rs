@@ -18,6 +18,12 @@ pub enum Method {
     Svgd,
     /// Independent particles, each by its own Newton steps: what Stein variational Newton is without a kernel.
     NewtonEnsemble,
+    /// First-order steps of particles that repel each other by what they predict instead of by their weights.
+    #[serde(rename = "f-wgd")]
+    FunctionWgd,
+    /// Newton steps of particles that repel each other by what they predict: Stein variational Newton in function space.
+    #[serde(rename = "f-svn")]
+    FunctionSvn,
     /// Stein variational Newton.
     Svn,
     /// SVGD, with Stein variational Newton on the last layer.
@@ -30,11 +36,13 @@ pub enum Method {
 
 impl Method {
     /// All methods, in the order of reports.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Ensemble,
         Self::Wgd,
         Self::Svgd,
+        Self::FunctionWgd,
         Self::NewtonEnsemble,
+        Self::FunctionSvn,
         Self::Svn,
         Self::LlSvn,
         Self::Ssvn,
@@ -45,7 +53,7 @@ impl Method {
     pub fn is_newton(self) -> bool {
         matches!(
             self,
-            Self::NewtonEnsemble | Self::Svn | Self::LlSvn | Self::Ssvn
+            Self::NewtonEnsemble | Self::FunctionSvn | Self::Svn | Self::LlSvn | Self::Ssvn
         )
     }
 
@@ -53,7 +61,7 @@ impl Method {
     pub fn is_first_order(self) -> bool {
         !matches!(
             self,
-            Self::NewtonEnsemble | Self::Svn | Self::Ssvn | Self::Linear
+            Self::NewtonEnsemble | Self::FunctionSvn | Self::Svn | Self::Ssvn | Self::Linear
         )
     }
 
@@ -62,13 +70,20 @@ impl Method {
         !matches!(self, Self::Ensemble | Self::NewtonEnsemble | Self::Linear)
     }
 
+    /// Whether its particles repel each other by what they predict.
+    pub fn is_of_functions(self) -> bool {
+        matches!(self, Self::FunctionWgd | Self::FunctionSvn)
+    }
+
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ensemble => "ensemble",
             Self::Wgd => "wgd",
             Self::Svgd => "svgd",
+            Self::FunctionWgd => "f-wgd",
             Self::NewtonEnsemble => "newton-ensemble",
+            Self::FunctionSvn => "f-svn",
             Self::Svn => "svn",
             Self::LlSvn => "ll-svn",
             Self::Ssvn => "ssvn",

@@ -91,6 +91,9 @@ pub enum Predictive {
     /// Spread, noise and the mean of the members' Laplace variances: a mixture of Laplace approximations. For classes
     /// the mean of their probabilities, by the probit approximation.
     Laplace,
+    /// Laplace variances under the prior of training, of them the share `max(0, 1 − (N − 1)/d_eff)` that `N` members cannot span:
+    /// for methods whose members have the width of the posterior in the `N − 1` directions that they do span.
+    Fill,
 }
 
 /// How the step size falls over a run.

@@ -7,7 +7,7 @@ use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
 use super::{Binary, Head, LastLayerMode, Noise, Predictive, Schedule, Selection};
-use crate::posterior::{CurvatureFamily, CurvatureRoot};
+use crate::posterior::{Context, CurvatureFamily, CurvatureRoot};
 use crate::{BackendKind, ModelError};
 
 /// A setting as others show it, for example a command line.
@@ -176,8 +176,14 @@ settings! {
     kernel: Kernel, "NAME", Range::ANY;
     /// Metric of the kernel: identity, curvature or diagonal
     metric: Metric, "NAME", Range::ANY;
-    /// Bandwidth of the kernel: median, 2d or a number
+    /// Bandwidth of the kernel: median, 2d, a number, or as 2 medians
     bandwidth: Bandwidth, "VALUE", Range::ANY;
+    /// Strength of a repulsion in function space; 1 if left out
+    repulsion: f64, "VALUE", NON_NEGATIVE;
+    /// Rows at which functions are compared: training, or perturbed (by 1, or as perturbed 0.5)
+    context: Context, "ROWS", Range::ANY;
+    /// How many of them in a step
+    context_rows: usize, "N", COUNT;
     /// Newton system: auto, direct, dense, cg, preconditioned or minres
     solver: Solver, "NAME", Range::ANY;
     /// Ridge of the kernel matrix in the Newton system, relative to the eigenvalues of its square; 1e-6 if left out
@@ -196,7 +202,7 @@ settings! {
     averaging: f64, "SHARE", SHARE;
     /// Two classes: bernoulli or softmax
     binary: Binary, "NAME", Range::ANY;
-    /// Predictive density: moments, laplace or, for regression, epistemic
+    /// Predictive density: moments, laplace, fill (of few members) or, for regression, epistemic
     predictive: Predictive, "NAME", Range::ANY;
     /// Divide logits by a temperature fitted on the validation rows
     temperature: bool, "", Range::ANY;

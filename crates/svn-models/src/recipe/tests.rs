@@ -5,7 +5,7 @@ use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
 
 use super::*;
 use crate::fit::LikelihoodKind;
-use crate::posterior::{CurvatureFamily, CurvaturePart, CurvatureRoot};
+use crate::posterior::{Context, CurvatureFamily, CurvaturePart, CurvatureRoot};
 use crate::stein;
 use crate::{BackendKind, Device};
 
@@ -74,7 +74,7 @@ fn what_is_out_of_range_is_told_with_what_is_not() {
         (
             "bandwidth",
             "-1",
-            "bandwidth is -1; expected median, 2d or a positive number",
+            "bandwidth is -1; expected median, 2d, a positive number, or one with the word medians",
         ),
         (
             "likelihood",
@@ -137,6 +137,9 @@ fn there_and_back() {
         ("kernel", "imq"),
         ("metric", "diagonal"),
         ("bandwidth", "2d"),
+        ("repulsion", "0.5"),
+        ("context", "perturbed 0.5"),
+        ("context_rows", "64"),
         ("solver", "cg 1e-8 200"),
         ("ridge", "1"),
         ("damping", "0"),
@@ -201,6 +204,24 @@ fn a_method_records_what_it_uses_and_nothing_else() {
     assert_eq!((svn.binary, svn.temperature), (None, None));
     let ll_svn = resolved(Method::LlSvn, &TABLE);
     assert_eq!((ll_svn.lr, ll_svn.newton_lr), (Some(0.03), Some(1.0)));
+
+    // What the kernel is between says what it has.
+    let functions = resolved(Method::FunctionSvn, &TABLE);
+    assert_eq!(
+        (functions.metric, functions.coupling, functions.ridge),
+        (None, None, None)
+    );
+    assert_eq!(functions.bandwidth, Some(Bandwidth::Medians(2.0)));
+    assert_eq!(
+        (functions.repulsion, functions.context),
+        (Some(1.0), Some(Context::Training))
+    );
+    assert_eq!((functions.batch_size, functions.ring), (Some(300), Some(1)));
+    let large = resolved(Method::FunctionSvn, &LARGE);
+    assert_eq!(large.batch_size, resolved(Method::Svn, &LARGE).batch_size);
+    assert_eq!(svn.repulsion.or(ensemble.repulsion), None);
+    let first_order = resolved(Method::FunctionWgd, &TABLE);
+    assert_eq!((first_order.hessian, first_order.damping), (None, None));
 
     // What SVN has, but for what is the kernel's.
     for problem in [&TABLE, &IMAGES, &LARGE] {

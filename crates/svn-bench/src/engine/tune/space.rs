@@ -53,7 +53,7 @@ pub fn axes(method: Method, problem: &Problem) -> Vec<Axis> {
         }));
     }
     axes.push(axis(&[None, Some(0.1), Some(0.3)], |s, v| s.averaging = v));
-    if method.has_kernel() {
+    if method.has_kernel() && !method.is_of_functions() {
         axes.push(axis(&[Bandwidth::Median, Bandwidth::Dimension], |s, v| {
             s.bandwidth = Some(v);
         }));
