@@ -23,7 +23,7 @@
 //! | `brier` | mean of `Σ_c (p̄_c − 1[y = c])²`, in `[0, 2]` |
 //! | `auroc` | macro average one-vs-rest by midranks; null if a class is absent |
 //! | `entropy` | mean of `−Σ_c p̄_c ln p̄_c`, nats |
-//! | `ood_auroc` | how well the predictive entropy tells rows of another set from test rows; see [`out_of_distribution_auroc`] |
+//! | `ood_auroc`, `…_information`, `…_probability` | how well entropy, mutual information and largest probability tell rows of another set from test rows; see [`out_of_distribution_auroc`] |
 
 mod auroc;
 mod calibration;

@@ -25,8 +25,9 @@ pub(super) fn extra(
         // As many of its test images as there are own ones.
         let rows: Vec<usize> = (foreign.train..foreign.len()).take(targets.len()).collect();
         let foreign = predict(foreign.scaled(&rows).view())?;
-        let auroc = out_of_distribution_auroc(prediction, &foreign);
-        metrics.values.insert("ood_auroc".to_owned(), auroc);
+        for (key, auroc) in out_of_distribution_auroc(prediction, &foreign) {
+            metrics.values.insert(key.to_owned(), auroc);
+        }
         let entropy = foreign.entropy().mean();
         metrics.values.insert("ood_entropy".to_owned(), entropy);
     }

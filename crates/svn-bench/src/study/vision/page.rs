@@ -29,7 +29,8 @@ impl Page for VisionPage {
     const INTRO: &'static str = "LeNet. Means over seeds and folds ± standard error; NLL in nats an image, `nll` of the mean \
                                  probability and `nll_logit` of the mean logit, as in the paper; `images` are those for \
                                  training (80 %) and validation (20 %); `ood_auroc` is that of telling another set's \
-                                 images by their predictive entropy.";
+                                 images by their predictive entropy, `…_information` by the mutual information of class and \
+                                 member, `…_probability` by the largest probability.";
 
     type Design = VisionDesign;
     type Extra = VisionExtra;
@@ -45,6 +46,8 @@ impl Page for VisionPage {
                 "brier",
                 "auroc",
                 "ood_auroc",
+                "ood_auroc_information",
+                "ood_auroc_probability",
             ],
         }
     }
