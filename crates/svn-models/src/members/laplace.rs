@@ -14,19 +14,24 @@
 //! r > d:   v = |L⁻¹ jᵀ|²,                             L Lᵀ = H_p
 //! ```
 //!
+//! Where both sides are too large to factor, as of a network for images, it is the Laplace approximation of the last layer alone: `φ_p` are its
+//! parameters, the layers below are taken as they are.
+//!
 //! Reference: MacKay, *A practical Bayesian framework for backpropagation networks* (1992); Eschenhagen et al.,
-//! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021).
+//! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021); Kristiadi, Hein and Hennig, *Being Bayesian, even just a bit,
+//! fixes overconfidence in ReLU networks* (2020; the last layer).
 
 use ndarray::{Array2, Array3, Array4, ArrayView2, Axis, s};
 use svn_curvature::{Backend, Linearized, Precision};
-use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
+use svn_linalg::{Cholesky, CholeskyParams, Factor};
 
 use super::Members;
+use super::member_curvature::{MemberCurvature, Part};
+use crate::ModelError;
 use crate::likelihood::no_laplace_variances;
-use crate::{Likelihood, ModelError};
 
 /// Rows of features that are linearised at once.
-const CHUNK: usize = 512;
+pub(super) const CHUNK: usize = 512;
 
 /// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core.
 const LAPLACE_DIM: usize = 5000;
@@ -44,28 +49,39 @@ impl Members {
     /// number of parameters or of curvature rows, and in the latter case the rows.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] if both the parameters and the curvature rows are more than 5000, or for a mixture density or levels;
+    /// [`ModelError::Setting`] if both the parameters of the last layer and the curvature rows are more than 5000, or for a mixture density or levels;
     /// [`ModelError::Shape`] if the width is not the network's.
     pub fn laplace(&self, training: ArrayView2<'_, f64>) -> Result<Laplace, ModelError> {
+        self.laplace_within(training, LAPLACE_DIM)
+    }
+
+    /// With another largest side that is factored.
+    fn laplace_within(
+        &self,
+        training: ArrayView2<'_, f64>,
+        largest: usize,
+    ) -> Result<Laplace, ModelError> {
         self.check_width(training)?;
         if !self.likelihood.has_laplace_variances() {
             return Err(no_laplace_variances());
         }
         let rows = training.nrows() * self.likelihood.curvature_rank();
-        let dim = self.particles.ncols();
-        if rows.min(dim) > LAPLACE_DIM {
+        let whole = rows.min(Part::Whole.dim(self)) <= largest;
+        let part = if whole { Part::Whole } else { Part::LastLayer };
+        let dim = part.dim(self);
+        if rows.min(dim) > largest {
             return Err(ModelError::setting(
                 "number of parameters for Laplace variances",
                 dim,
                 &format!(
-                    "at most {LAPLACE_DIM}, or as few curvature rows (found {rows}); take a smaller network"
+                    "at most {largest} of the last layer, or as few curvature rows (found {rows}); take a smaller network"
                 ),
             ));
         }
         let members = 0..self.particles.nrows();
         Ok(Laplace {
             members: members
-                .map(|member| MemberCurvature::new(self, member, training))
+                .map(|member| MemberCurvature::new(self, member, part, training))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -83,9 +99,10 @@ impl Members {
     }
 
     /// One member's network linearised at a chunk of rows, in f64.
-    fn linearize(
+    pub(super) fn linearize(
         &self,
         member: usize,
+        part: Part,
         features: ArrayView2<'_, f64>,
     ) -> Result<Box<dyn Linearized>, ModelError> {
         let backend = Backend {
@@ -94,7 +111,11 @@ impl Members {
         };
         let samples = backend.samples(&self.network, features)?;
         let weights = self.particles.slice(s![member..member + 1, ..]);
-        Ok(samples.linearize(&self.network, weights)?)
+        let linear = samples.linearize(&self.network, weights)?;
+        Ok(match part {
+            Part::Whole => linear,
+            Part::LastLayer => linear.last_layer(),
+        })
     }
 }
 
@@ -143,13 +164,17 @@ impl Laplace {
             .collect();
         for (member, curvature) in self.members.iter().enumerate() {
             let factored = curvature.factor(member, prior_precision)?;
+            let part = match curvature.dim() == members.particles.ncols() {
+                true => Part::Whole,
+                false => Part::LastLayer,
+            };
             for (rows, out) in at.iter().zip(&mut variances) {
                 let mut out = out.index_axis_mut(Axis(0), member);
                 for (chunk, mut out) in rows
                     .axis_chunks_iter(Axis(0), CHUNK)
                     .zip(out.axis_chunks_iter_mut(Axis(0), CHUNK))
                 {
-                    let linear = members.linearize(member, chunk)?;
+                    let linear = members.linearize(member, part, chunk)?;
                     for output in 0..outputs {
                         let gradients = output_gradients(linear.as_ref(), output)?;
                         out.column_mut(output)
@@ -199,7 +224,7 @@ fn check_precision(precision: f64) -> Result<(), ModelError> {
     Err(ModelError::setting("prior precision", precision, expected))
 }
 
-fn not_factored(member: usize, error: impl std::fmt::Display) -> ModelError {
+pub(super) fn not_factored(member: usize, error: impl std::fmt::Display) -> ModelError {
     ModelError::setting(
         &format!("curvature of member {member}"),
         error,
@@ -214,94 +239,6 @@ fn output_gradients(linear: &dyn Linearized, output: usize) -> Result<Array2<f64
     let mut root = Array4::zeros((members, rows, outputs, 1));
     root.index_axis_mut(Axis(2), output).fill(1.0);
     Ok(linear.rows(root.view())?.index_axis_move(Axis(0), 0))
-}
-
-/// What `H_p` is made of, whatever `δ`.
-#[derive(Debug)]
-pub(crate) enum MemberCurvature {
-    /// Few rows: `R̂` and `R̂ R̂ᵀ`.
-    Rows {
-        rows: Array2<f64>,
-        gram: Array2<f64>,
-        weight: f64,
-    },
-    /// Few parameters: `w R̂ᵀ R̂`.
-    Dense(Array2<f64>),
-}
-
-impl MemberCurvature {
-    /// From what [`part`](Self::part) gave; none of nothing.
-    pub(crate) fn from_parts(
-        rows: Option<Array2<f64>>,
-        matrix: Option<Array2<f64>>,
-        likelihood: Likelihood,
-    ) -> Result<Option<Self>, String> {
-        Ok(match (rows, matrix) {
-            (Some(rows), None) => Some(Self::Rows {
-                gram: gram(1.0, rows.view()),
-                rows,
-                weight: likelihood.curvature_weight(),
-            }),
-            (None, Some(matrix)) if matrix.is_square() => Some(Self::Dense(matrix)),
-            (None, None) => None,
-            _ => return Err("the curvature of a member is no square matrix".to_owned()),
-        })
-    }
-
-    /// The one array that it is made of, and its name.
-    pub(crate) fn part(&self) -> (&'static str, ArrayView2<'_, f64>) {
-        match self {
-            Self::Rows { rows, .. } => ("rows", rows.view()),
-            Self::Dense(matrix) => ("matrix", matrix.view()),
-        }
-    }
-
-    fn new(
-        ensemble: &Members,
-        member: usize,
-        training: ArrayView2<'_, f64>,
-    ) -> Result<Self, ModelError> {
-        let likelihood = ensemble.likelihood;
-        let (rank, weight) = (likelihood.curvature_rank(), likelihood.curvature_weight());
-        let (count, dim) = (training.nrows() * rank, ensemble.particles.ncols());
-        let chunk_rows = |features: ArrayView2<'_, f64>| -> Result<Array2<f64>, ModelError> {
-            let linear = ensemble.linearize(member, features)?;
-            let root = likelihood.curvature_root(linear.outputs())?;
-            Ok(linear.rows(root.view())?.index_axis_move(Axis(0), 0))
-        };
-        let chunks = training.axis_chunks_iter(Axis(0), CHUNK);
-        if count <= dim {
-            let mut rows = Array2::zeros((count, dim));
-            for (chunk, start) in chunks.zip((0..).step_by(CHUNK * rank)) {
-                let end = start + chunk.nrows() * rank;
-                rows.slice_mut(s![start..end, ..])
-                    .assign(&chunk_rows(chunk)?);
-            }
-            let gram = gram(1.0, rows.view());
-            return Ok(Self::Rows { rows, gram, weight });
-        }
-        let mut hessian = Array2::zeros((dim, dim));
-        for chunk in chunks {
-            hessian += &gram(weight, chunk_rows(chunk)?.t());
-        }
-        Ok(Self::Dense(hessian))
-    }
-
-    /// `H_p`, factored on its smaller side.
-    fn factor(&self, member: usize, precision: f64) -> Result<Box<dyn Factor + '_>, ModelError> {
-        let factor = match self {
-            Self::Rows { rows, gram, weight } => {
-                LowRankFactor::with_gram(rows, gram.view(), *weight, precision)
-                    .map(|factor| Box::new(factor) as Box<dyn Factor>)
-            }
-            Self::Dense(hessian) => {
-                let params = CholeskyParams::strict();
-                Cholesky::factorize_with_damping(hessian.view(), precision, &params)
-                    .map(|factor| Box::new(factor) as Box<dyn Factor>)
-            }
-        };
-        factor.map_err(|error| not_factored(member, error))
-    }
 }
 
 #[cfg(test)]

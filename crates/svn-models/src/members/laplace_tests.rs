@@ -9,6 +9,7 @@ use svn_curvature::Activation;
 use svn_curvature::Backend;
 
 use super::*;
+use crate::Likelihood;
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian, StudentT, VarianceLink};
 use crate::network::{MlpSettings, initial_particles};
 
@@ -204,6 +205,45 @@ fn directions_that_the_data_determine_are_those_of_the_explicit_trace() {
     }
 }
 
+/// The features of the last layer are the units below it, held as they are.
+#[test]
+fn networks_too_large_have_the_variance_of_their_last_layer() {
+    for likelihood in [
+        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
+        Likelihood::Softmax { classes: 3 },
+    ] {
+        let ensemble = ensemble(likelihood);
+        let count = likelihood.outputs();
+        let variances_of = if count == 1 { 1 } else { 3 };
+        let at = normal(6, 3, 9);
+        let training = normal(40, 3, 7);
+        let laplace = ensemble.laplace_within(training.view(), 5 * count).unwrap();
+        let found = laplace.variances(&ensemble, 0.7, &[at.view()]).unwrap();
+        let last = |weights: ArrayView1<'_, f64>, x| {
+            let jacobian = jacobian(weights, x, count);
+            jacobian.slice(s![.., 16..]).to_owned()
+        };
+        for member in 0..2 {
+            let weights = ensemble.particles.row(member);
+            let mut hessian = Array2::<f64>::eye(5 * count) * 0.7;
+            for x in training.rows() {
+                let j = last(weights, x);
+                let information = information(likelihood, &outputs(weights, x, count));
+                hessian = hessian + j.t().dot(&information).dot(&j);
+            }
+            let inverse = inverse(&hessian);
+            for (row, x) in at.rows().into_iter().enumerate() {
+                for output in 0..variances_of {
+                    let j = last(weights, x).row(output).to_owned();
+                    let expected = j.dot(&inverse.dot(&j));
+                    let found = found[0][(member, row, output)];
+                    assert_relative_eq!(found, expected, max_relative = 1e-6);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn chunks_do_not_matter() {
     let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));
@@ -268,20 +308,12 @@ fn what_cannot_be_computed_is_said() {
         message(normal(3, 2, 0), 1.0),
         "features of Laplace variances has shape [3, 2]; expected [3, 3]"
     );
-    let wide = MlpSettings {
-        inputs: 1,
-        hidden: vec![2000],
-        outputs: 1,
-        activation: Activation::Relu,
-    }
-    .build()
-    .unwrap();
-    let particles = initial_particles(&wide, 1, 0);
-    let wide = Members::new(wide, ensemble.likelihood, particles, Backend::default()).unwrap();
-    let error = wide.laplace(normal(5001, 1, 0).view()).unwrap_err();
+    let error = ensemble
+        .laplace_within(normal(6, 3, 0).view(), 4)
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "number of parameters for Laplace variances is 6001; expected at most 5000, or as few curvature rows (found \
-         5001); take a smaller network"
+        "number of parameters for Laplace variances is 5; expected at most 4 of the last layer, or as few curvature rows (found \
+         6); take a smaller network"
     );
 }
