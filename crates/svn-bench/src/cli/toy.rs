@@ -1,6 +1,7 @@
 //! What `svn bench-toy` has of its own.
 
 use clap::Args;
+use svn_models::recipe::Method;
 
 use super::bench::{Common, StudyArgs};
 use super::training::Hides;
@@ -17,6 +18,16 @@ impl Hides for NoData {
 impl StudyArgs for NoData {
     type Study = Toy;
     type Page = ToyPage;
+    const METHODS: &'static [Method] = &[
+        Method::Ensemble,
+        Method::Wgd,
+        Method::Svgd,
+        Method::FunctionWgd,
+        Method::NewtonEnsemble,
+        Method::FunctionSvn,
+        Method::Svn,
+        Method::LlSvn,
+    ];
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 
     fn study(&self, common: &Common, _: &Asked) -> Result<Toy, EngineError> {

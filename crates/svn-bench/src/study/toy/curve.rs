@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use svn_models::curvature::Activation;
+use svn_models::posterior::Context;
 use svn_models::recipe::{Method, NetworkKind, Noise, Problem, Recipe};
 
 use super::data::{ROWS, grid, is_inside, train, truth, validation};
@@ -146,7 +147,8 @@ impl Study for Toy {
     }
 
     /// The network and prior of the posterior, noise that is learned; all rows in a batch for Newton steps, a tenth for others. Epochs and
-    /// damping are those that the validation rows gained no more from.
+    /// damping are those that the validation rows gained no more from. Functions are compared around the rows as well, for the curve is asked about
+    /// far from them.
     fn recipe(&self, _: &ToyDesign, method: Method) -> Recipe {
         let newton = method.is_newton();
         Recipe {
@@ -160,6 +162,7 @@ impl Study for Toy {
             epochs: Some(if newton { 3000 } else { 6000 }),
             lr: Some(0.01),
             damping: Some(3.0),
+            context: Some(Context::Perturbed(1.0)),
             ..Recipe::default()
         }
     }
