@@ -62,6 +62,10 @@ pub trait FunctionSpace {
 /// | `bandwidth` | 2 medians | unit of the squared distance | [`Bandwidth`] |
 /// | `ridge` | 0.01 | `η` of the Stein gradient estimator | > 0 |
 /// | `strength` | 1 | `γ`; 1 is that of the gradient flow of the KL divergence, 0 an ensemble | ≥ 0 |
+/// | `warm_up` | 0 | steps `w` without repulsion; over the next `w` it rises to `γ` | any |
+///
+/// Where the noise is learned, a particle that is pushed before it has found the data may come to rest in a mode that calls them noise. A
+/// tenth of the steps is enough of a warm-up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FunctionRepulsion {
@@ -73,6 +77,8 @@ pub struct FunctionRepulsion {
     pub ridge: f64,
     /// Strength `γ`.
     pub strength: f64,
+    /// Steps `w` without repulsion.
+    pub warm_up: u64,
 }
 
 impl Default for FunctionRepulsion {
@@ -82,6 +88,7 @@ impl Default for FunctionRepulsion {
             bandwidth: Bandwidth::Medians(2.0),
             ridge: 0.01,
             strength: 1.0,
+            warm_up: 0,
         }
     }
 }
@@ -119,7 +126,16 @@ impl FunctionRepulsion {
         Ok(())
     }
 
-    /// `γ r` of images `z` (`N × M`), the kernel between them left in `gram`.
+    /// `γ_t`, `t` steps having been done.
+    pub fn strength_at(&self, step: u64) -> f64 {
+        let risen = match self.warm_up {
+            0 => 1.0,
+            w => step.saturating_sub(w) as f64 / w as f64,
+        };
+        self.strength * risen.min(1.0)
+    }
+
+    /// `γ_t r` of images `z` (`N × M`) after `step` steps, the kernel between them left in `gram`.
     ///
     /// # Errors
     /// [`SteinError::NonFinite`] if a distance overflows, [`SteinError::Singular`] for a kernel matrix that cannot be factored.
@@ -127,6 +143,7 @@ impl FunctionRepulsion {
         &self,
         gram: &mut KernelGram,
         z: ArrayView2<'_, f64>,
+        step: u64,
     ) -> Result<Array2<f64>, SteinError> {
         let settings = KernelSettings {
             kernel: self.kernel.clone(),
@@ -137,7 +154,7 @@ impl FunctionRepulsion {
         let mut r = Array2::zeros(z.dim());
         gram.repulsion_into(r.view_mut());
         stein_gradient(gram, self.ridge, &mut r.view_mut())?;
-        r *= self.strength;
+        r *= self.strength_at(step);
         Ok(r)
     }
 }

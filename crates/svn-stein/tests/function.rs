@@ -47,7 +47,7 @@ fn directions_are_those_of_loops() {
     // Fifteen pairs.
     let expected = reference(&settings, &z, 2.0 * squares[7]);
     let found = settings
-        .directions(&mut KernelGram::new(6, 9), z.view())
+        .directions(&mut KernelGram::new(6, 9), z.view(), 0)
         .unwrap();
     let error = (&found - &expected).mapv(f64::abs).sum() / expected.mapv(f64::abs).sum();
     assert!(error < 1e-10, "{error}");
@@ -112,6 +112,18 @@ fn plain_spread(particles: &Array2<f64>) -> f64 {
     let mean = particles.mean_axis(Axis(0)).unwrap();
     let squares = (particles - &mean).mapv(|x| x * x).sum();
     (squares / particles.len() as f64).sqrt()
+}
+
+#[test]
+fn a_repulsion_rises_after_its_warm_up() {
+    let settings = FunctionRepulsion {
+        strength: 2.0,
+        warm_up: 10,
+        ..FunctionRepulsion::default()
+    };
+    let found = [0, 10, 15, 20, 99].map(|step| settings.strength_at(step));
+    assert_eq!(found, [0.0, 0.0, 1.0, 2.0, 2.0]);
+    assert_eq!(FunctionRepulsion::default().strength_at(0), 1.0);
 }
 
 /// In a Gaussian posterior that is its own function space the particles end with its covariance.

@@ -178,12 +178,12 @@ impl Resolved {
                 step: first_order()?,
             },
             Method::FunctionWgd => Particles::FunctionWgd {
-                repulsion: repulsion(recipe)?,
+                repulsion: repulsion(recipe, steps)?,
                 step: first_order()?,
             },
             Method::NewtonEnsemble => Particles::NewtonEnsemble(apart()?),
             Method::FunctionSvn => Particles::FunctionSvn {
-                repulsion: repulsion(recipe)?,
+                repulsion: repulsion(recipe, steps)?,
                 newton: apart()?,
             },
             Method::Svn => Particles::Svn(newton()?),
@@ -229,8 +229,10 @@ fn newton(recipe: &Recipe, apart: NewtonEnsemble) -> Result<Newton, ModelError> 
     })
 }
 
-fn repulsion(recipe: &Recipe) -> Result<FunctionRepulsion, ModelError> {
+/// After a tenth of the steps, see [`FunctionRepulsion`].
+fn repulsion(recipe: &Recipe, steps: u64) -> Result<FunctionRepulsion, ModelError> {
     Ok(FunctionRepulsion {
+        warm_up: steps / 10,
         kernel: needed("kernel", recipe.kernel.clone())?,
         bandwidth: needed("bandwidth", recipe.bandwidth)?,
         strength: needed("repulsion", recipe.repulsion)?,

@@ -108,7 +108,7 @@ impl Sampler {
         let ws = &mut self.workspace;
         let z = space.images(state.particles.view())?;
         check_rows(z.view(), "function")?;
-        let directions = settings.directions(&mut ws.functions, z.view())?;
+        let directions = settings.directions(&mut ws.functions, z.view(), state.step)?;
         space.pull_back_into(directions.view(), ws.repulsion.view_mut())?;
         check_rows(ws.repulsion.view(), "repulsion")?;
         Ok(())
