@@ -11,7 +11,7 @@ use svn_bench::engine::{
 use svn_bench::study::uci::{Uci, UciDesign, UciOptions};
 use svn_models::Device;
 use svn_models::posterior::CurvatureFamily;
-use svn_models::recipe::{Binary, Method, Noise, Predictive, Problem, Recipe};
+use svn_models::recipe::{Binary, Head, Method, Noise, Predictive, Problem, Recipe, Selection};
 
 type Outcome = Record<UciDesign, ()>;
 
@@ -198,6 +198,42 @@ fn every_method_and_curvature_trains_on_numbers_and_classes() {
             }
         }
     }
+}
+
+#[test]
+fn folds_and_likelihoods_that_were_tried_are_in_the_record() {
+    let case = Case::new(named("autompg"));
+    let folded = Recipe {
+        select: Some(Selection::Kfold),
+        ..small()
+    };
+    let open = Recipe {
+        likelihood: Some(Head::Auto),
+        ..folded.clone()
+    };
+    let outcome = case.run(Method::Svn, &open, 0);
+    assert_eq!(outcome.settings.likelihood, Some(Head::Auto));
+    // Many cars have the same miles a gallon: no mixture is tried.
+    let keys = [
+        "linear_weight",
+        "tried_gaussian",
+        "tried_student_t",
+        "tried_mixture",
+    ];
+    let there = keys.map(|key| outcome.metric(key).is_some());
+    assert_eq!(there, [true, true, true, false]);
+    let alone = |outcome: &Outcome| {
+        let mut warnings = outcome.warnings.iter();
+        warnings.any(|text| text.starts_with("each of 5 folds has one member"))
+    };
+    assert!(alone(&outcome), "{:?}", outcome.warnings);
+    let two = Recipe {
+        particles: Some(10),
+        ..folded.clone()
+    };
+    assert!(!alone(&case.run(Method::Svn, &two, 0)));
+    let linear = case.run(Method::Linear, &folded, 0);
+    assert!(linear.metric("nll").is_some() && linear.metric("linear_weight").is_none());
 }
 
 #[test]

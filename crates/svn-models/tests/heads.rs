@@ -128,6 +128,10 @@ fn every_method_learns_under_every_head() {
     let data = outliers(200);
     for head in HEADS {
         for method in networks() {
+            // A repulsion in function space needs an exact root.
+            if head == Head::Mixture && method.is_of_functions() {
+                continue;
+            }
             let ensemble = builder(head)
                 .method(method)
                 .fit(data.0.view(), data.1.view(), Task::Regression)

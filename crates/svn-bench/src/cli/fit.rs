@@ -299,6 +299,9 @@ fn summary(folder: &Path, fitted: &Fitted) -> Result<(), Failure> {
     for warning in &kept.warnings {
         print::error(format_args!("warning: {warning}"));
     }
+    if let Some(text) = tabular::likelihoods(&fitted.ensemble) {
+        print::out(text)?;
+    }
     let (training, read) = (fitted.ensemble.training(), &kept.read);
     print::out(format_args!(
         "{} rows fitted, {} for validation; best epoch {} of {}, {:.1} s",

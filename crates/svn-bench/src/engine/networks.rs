@@ -7,7 +7,7 @@ use std::time::Duration;
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
 use svn_models::fit::{Checkpoint, Ending, Epoch, EpochReport};
-use svn_models::recipe::Resolved;
+use svn_models::recipe::{Head, Resolved};
 use svn_models::stein::{Flow, KernelWarning};
 use svn_models::{ClassPrediction, Device, Ensemble, ModelError, Prediction};
 
@@ -35,8 +35,22 @@ impl Model for Ensemble {
         let all = [
             ("laplace_precision", predictor.laplace_precision()),
             ("temperature", predictor.temperature()),
+            (
+                "linear_weight",
+                self.stacked().then(|| self.linear_weight()),
+            ),
         ];
+        let tried = self.training().likelihoods.iter().map(|one| {
+            let key = match one.likelihood {
+                Head::StudentT => "tried_student_t",
+                Head::Mixture => "tried_mixture",
+                Head::Ordinal => "tried_ordinal",
+                _ => "tried_gaussian",
+            };
+            (key, one.nll)
+        });
         all.into_iter()
+            .chain(tried)
             .filter_map(|(key, value)| Some((key, value?)))
             .collect()
     }
@@ -155,9 +169,27 @@ fn trained(ensemble: Ensemble) -> Trained {
             .iter()
             .map(Duration::as_secs_f64)
             .collect(),
-        warnings: warnings(history, &training.ending),
+        warnings: warnings(history, &training.ending)
+            .into_iter()
+            .chain(alone(&ensemble))
+            .collect(),
         model: Box::new(ensemble),
     }
+}
+
+/// A sentence where each fold has one member, so that a method with a kernel has nothing to interact.
+fn alone(ensemble: &Ensemble) -> Option<String> {
+    let (settings, out_of_fold) = (
+        ensemble.settings(),
+        ensemble.training().out_of_fold.as_ref()?,
+    );
+    let folds = out_of_fold.folds.iter().max()? + 1;
+    let method = settings.method;
+    let alone = method.has_kernel() && settings.recipe.particles? <= folds;
+    alone.then(|| {
+        let enough = 2 * folds;
+        format!("each of {folds} folds has one member, which nothing interacts with: {method} has no kernel; take {enough} particles or more")
+    })
 }
 
 /// The validation NLL of each epoch.

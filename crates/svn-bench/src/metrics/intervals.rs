@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Density;
-use super::density::Z;
+use super::density::MEDIAN;
 use super::summary::quantile;
 
 /// Rows of a bin, at least; with fewer than half as many there is none.
@@ -29,16 +29,15 @@ pub fn interval_bins(density: &Density, targets: &[f64]) -> Vec<IntervalBin> {
     let rows = targets.len();
     let bins = (rows / ROWS).clamp(usize::from(2 * rows >= ROWS), BINS);
     let mut order: Vec<usize> = (0..rows).collect();
-    order.sort_by(|&a, &b| density.at(a, 0.0).total_cmp(&density.at(b, 0.0)));
-    let [z50, _, z90] = Z;
+    order.sort_by(|&a, &b| density.at(a, MEDIAN).total_cmp(&density.at(b, MEDIAN)));
     let bin = |k: usize| {
         let own = &order[k * rows / bins..(k + 1) * rows / bins];
         let mut observed: Vec<f64> = own.iter().map(|&row| targets[row]).collect();
         observed.sort_by(f64::total_cmp);
         let mean =
-            |z: f64| own.iter().map(|&row| density.at(row, z)).sum::<f64>() / own.len() as f64;
+            |level| own.iter().map(|&row| density.at(row, level)).sum::<f64>() / own.len() as f64;
         IntervalBin {
-            predicted: [-z90, -z50, 0.0, z50, z90].map(mean),
+            predicted: [0, 2, MEDIAN, 4, 6].map(mean),
             observed: [0.05, 0.25, 0.5, 0.75, 0.95]
                 .map(|level| quantile(&observed, level).unwrap_or(f64::NAN)),
         }
@@ -75,7 +74,7 @@ mod tests {
         let means = Array2::from_shape_fn((2, rows), |(_, row)| 30.0 + row as f64);
         let prediction = Prediction::new(means, Array2::from_elem((2, rows), 100.0)).unwrap();
         let targets: Vec<f64> = (0..rows).map(target).collect();
-        interval_bins(&Density::new(&prediction, false), &targets)
+        interval_bins(&Density::new(&prediction, false).unwrap(), &targets)
     }
 
     #[test]

@@ -4,13 +4,14 @@
 //!
 //! | key | definition |
 //! |---|---|
-//! | `nll` | `½ ln 2πv + (y−μ)²/2v`, moment-matched `v = (1/N) Σ_p [σ²_p + (μ_p − μ)²]` |
-//! | `nll`, `nll_moments` | of members that are no Gaussians (Student t, mixtures, levels): `−ln (1/N) Σ_p p_p(y)`, and the formula above |
+//! | `nll` | `−ln (1/N) Σ_p p_p(y)`, the density of the mixture over members, each with its noise and, where asked for, its Laplace variance |
+//! | `nll_moments` | `½ ln 2πv + (y−μ)²/2v`, moment-matched `v = (1/N) Σ_p [σ²_p + (μ_p − μ)²]`: `nll` of records without this key |
 //! | `nll_paper` | `½ (ln v + (y−μ)²/v)`, `v = 1/(N−1) Σ_p (μ_p − μ)² + 1e-6`: the paper's protocol; undefined for N = 1 |
 //! | `nll_epistemic` | the same formula, `v` + mean Laplace variance of the members; N = 1 has no spread |
 //! | `rmse`, `mse` | of `μ` |
-//! | `crps`, `coverage90`, `width90` | of the Gaussian `N(μ, v)` of `nll` |
-//! | `mae`, `coverage50`, `coverage80` | where a study measures row by row, see [`Scores`]: of the median, of narrower intervals |
+//! | `crps` | `∫ (F(t) − 1[t ≥ y])² dt` of the mixture's distribution `F` |
+//! | `coverage90`, `width90` | of the interval between its quantiles 5 and 95 % |
+//! | `mae`, `coverage50`, `coverage80` | where a study measures row by row, see [`Scores`]: of the median, of other intervals |
 //!
 //! Classification, with members' logits `z_p`, `p̄ = (1/N) Σ_p softmax z_p`:
 //!
@@ -42,9 +43,9 @@ pub use calibration::{ECE_BINS, expected_calibration_error};
 pub use classification::classification_metrics;
 pub use density::{Density, Scores, mean_scores, target};
 pub use error::MetricError;
-pub use gaussian::{gaussian_crps, gaussian_nll};
+pub use gaussian::gaussian_nll;
 pub use intervals::{IntervalBin, interval_bins, mean_bins};
-pub use regression::{PAPER_VARIANCE_FLOOR, regression_metrics};
+pub use regression::{PAPER_VARIANCE_FLOOR, RegressionRows, regression_metrics};
 pub use reliability::{ReliabilityBin, reliability};
 pub(crate) use summary::quantile;
 pub use summary::{Estimate, Metrics};

@@ -3,7 +3,7 @@
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis};
 use svn_models::Prediction;
 
-use super::gaussian::{Z90, gaussian_crps, gaussian_nll, half_nll};
+use super::gaussian::{gaussian_nll, half_nll};
 use super::{MetricError, Metrics};
 
 /// What the paper's protocol adds to the spread of the members.
@@ -22,69 +22,109 @@ pub fn regression_metrics(
     laplace: Option<ArrayView2<'_, f64>>,
     targets: ArrayView1<'_, f64>,
 ) -> Result<Metrics, MetricError> {
-    let n = prediction.rows();
-    if targets.len() != n {
-        return Err(MetricError::Shape {
+    Ok(RegressionRows::new(prediction, laplace, targets)?.mean(None))
+}
+
+/// What [`regression_metrics`] takes the means of, row by row, so that means over other rows cost nothing more.
+#[derive(Debug)]
+pub struct RegressionRows {
+    squares: Array1<f64>,
+    /// By key; what is not defined has no rows.
+    terms: Vec<(&'static str, Option<Array1<f64>>)>,
+}
+
+impl RegressionRows {
+    /// Of each row.
+    ///
+    /// # Shapes
+    /// As for [`regression_metrics`].
+    ///
+    /// # Errors
+    /// As for [`regression_metrics`].
+    pub fn new(
+        prediction: &Prediction,
+        laplace: Option<ArrayView2<'_, f64>>,
+        targets: ArrayView1<'_, f64>,
+    ) -> Result<Self, MetricError> {
+        let n = prediction.rows();
+        let shape = || MetricError::Shape {
             what: "target",
             found: vec![targets.len()],
             expected: vec![n],
+        };
+        if targets.len() != n {
+            return Err(shape());
+        }
+        if let Some((row, &value)) = targets
+            .iter()
+            .enumerate()
+            .find(|(_, value)| !value.is_finite())
+        {
+            return Err(MetricError::Target {
+                row,
+                value,
+                expected: "a finite number".to_owned(),
+            });
+        }
+        let mean = prediction.mean();
+        let members = prediction.members() as f64;
+        let total = prediction.variance();
+        let each = |term: &dyn Fn(usize) -> f64| (0..n).map(term).collect::<Array1<f64>>();
+        // One target a row, and a level within 0 and 1: neither is refused.
+        let density = prediction.log_density(targets).map_err(|_| shape())?;
+        let crps = prediction.crps(targets).map_err(|_| shape())?;
+        let (low, high) = prediction.interval(0.9).map_err(|_| shape())?;
+        let spread = (members > 1.0).then(|| {
+            squared_deviations(prediction.means(), &mean) / (members - 1.0) + PAPER_VARIANCE_FLOOR
         });
-    }
-    if let Some((row, &value)) = targets
-        .iter()
-        .enumerate()
-        .find(|(_, value)| !value.is_finite())
-    {
-        return Err(MetricError::Target {
-            row,
-            value,
-            expected: "a finite number".to_owned(),
+        let paper = spread
+            .as_ref()
+            .map(|v| each(&|i| half_nll(targets[i], mean[i], v[i])));
+        let epistemic = laplace.map(|laplace| {
+            let v = average(laplace)
+                + spread.unwrap_or_else(|| Array1::from_elem(n, PAPER_VARIANCE_FLOOR));
+            each(&|i| half_nll(targets[i], mean[i], v[i]))
         });
+        let covered = |i: usize| f64::from(low[i] <= targets[i] && targets[i] <= high[i]);
+        let moments = |i: usize| gaussian_nll(targets[i], mean[i], total[i]);
+        let terms = vec![
+            ("nll", Some(-density)),
+            ("nll_moments", Some(each(&moments))),
+            ("crps", Some(crps)),
+            ("coverage90", Some(each(&covered))),
+            ("width90", Some(high - &low)),
+            ("nll_paper", paper),
+            ("nll_epistemic", epistemic),
+        ];
+        Ok(Self {
+            squares: each(&|i| (targets[i] - mean[i]).powi(2)),
+            terms,
+        })
     }
-    let mean = prediction.mean();
-    let squares = squared_deviations(prediction.means(), &mean);
-    let members = prediction.members() as f64;
-    let total = prediction.variance();
 
-    let mut metrics = Metrics::default();
-    let over_rows = |term: &dyn Fn(usize) -> f64| Some((0..n).map(term).sum::<f64>() / n as f64);
-    let mse = over_rows(&|i| (targets[i] - mean[i]).powi(2));
-    metrics.insert("mse", mse);
-    metrics.insert("rmse", mse.map(f64::sqrt));
-    let moments = over_rows(&|i| gaussian_nll(targets[i], mean[i], total[i]));
-    if prediction.is_gaussian() {
-        metrics.insert("nll", moments);
-    } else {
-        // One target a row, as checked above.
-        let density = prediction.negative_log_density(targets).ok();
-        metrics.insert("nll", density);
-        metrics.insert("nll_moments", moments);
-    }
-    metrics.insert(
-        "crps",
-        over_rows(&|i| gaussian_crps(targets[i], mean[i], total[i])),
-    );
-    let covered = |i: usize| f64::from((targets[i] - mean[i]).abs() <= Z90 * total[i].sqrt());
-    metrics.insert("coverage90", over_rows(&covered));
-    metrics.insert("width90", over_rows(&|i| 2.0 * Z90 * total[i].sqrt()));
-
-    let spread = (members > 1.0).then(|| &squares / (members - 1.0) + PAPER_VARIANCE_FLOOR);
-    let paper = spread
-        .as_ref()
-        .and_then(|v| over_rows(&|i| half_nll(targets[i], mean[i], v[i])));
-    if paper.is_none() {
+    /// Means over all rows, or over these; a row may come more than once.
+    ///
+    /// # Panics
+    /// For an index that is no row.
+    pub fn mean(&self, rows: Option<&[usize]>) -> Metrics {
+        let mean = |values: &Array1<f64>| match rows {
+            None => values.sum() / values.len() as f64,
+            Some(rows) => rows.iter().map(|&row| values[row]).sum::<f64>() / rows.len() as f64,
+        };
+        let mut metrics = Metrics::default();
+        let mse = mean(&self.squares);
+        metrics.insert("mse", Some(mse));
+        metrics.insert("rmse", Some(mse.sqrt()));
+        for (key, values) in &self.terms {
+            if *key == "nll_paper" && values.is_none() {
+                metrics
+                    .warnings
+                    .push("nll_paper: the spread of a single particle is not defined".to_owned());
+            }
+            metrics.insert(key, values.as_ref().map(mean));
+        }
         metrics
-            .warnings
-            .push("nll_paper: the spread of a single particle is not defined".to_owned());
     }
-    metrics.insert("nll_paper", paper);
-    let epistemic = laplace.and_then(|laplace| {
-        let v =
-            average(laplace) + spread.unwrap_or_else(|| Array1::from_elem(n, PAPER_VARIANCE_FLOOR));
-        over_rows(&|i| half_nll(targets[i], mean[i], v[i]))
-    });
-    metrics.insert("nll_epistemic", epistemic);
-    Ok(metrics)
 }
 
 /// `(1/N) Σ_p a_pi`.

@@ -15,8 +15,8 @@ fn metrics_are_their_definitions() {
     let metrics = regression_metrics(&prediction, Some(laplace.view()), y.view()).unwrap();
     let (means, noise) = (prediction.means(), prediction.noise_variances());
     let n = 101;
-    let (mut nll, mut paper, mut epistemic, mut mse, mut hits, mut width) =
-        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
+    let (mut nll, mut moments, mut paper, mut epistemic, mut mse, mut hits, mut width) =
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0);
     for i in 0..n {
         let mu: f64 = (0..5).map(|p| means[[p, i]]).sum::<f64>() / 5.0;
         // Mixture second moment minus squared mean: another route to the moment-matched variance.
@@ -25,9 +25,12 @@ fn metrics_are_their_definitions() {
             .sum::<f64>()
             / 5.0;
         let v = second - mu * mu;
-        let density =
-            (-(y[i] - mu).powi(2) / (2.0 * v)).exp() / (2.0 * std::f64::consts::PI * v).sqrt();
-        nll -= density.ln();
+        let normal = |m: f64, v: f64| {
+            (-(y[i] - m).powi(2) / (2.0 * v)).exp() / (2.0 * std::f64::consts::PI * v).sqrt()
+        };
+        moments -= normal(mu, v).ln();
+        let each = (0..5).map(|p| normal(means[[p, i]], noise[[p, i]]));
+        nll -= (each.sum::<f64>() / 5.0).ln();
         // Unbiased variance from pairs: Σ_{p<q} (μ_p − μ_q)² / (N (N−1)).
         let mut pairs = 0.0;
         for p in 0..5 {
@@ -40,16 +43,31 @@ fn metrics_are_their_definitions() {
         let wide = spread + (0..5).map(|p| laplace[[p, i]]).sum::<f64>() / 5.0;
         epistemic += 0.5 * (wide.ln() + (y[i] - mu).powi(2) / wide);
         mse += (y[i] - mu).powi(2);
-        let (low, high) = (
-            mu - 1.6448536269514722 * v.sqrt(),
-            mu + 1.6448536269514722 * v.sqrt(),
-        );
+        // Ends by halving.
+        let end = |level: f64| {
+            let below = |t: f64| -> f64 {
+                let z = |p| (t - means[[p, i]]) / (2.0 * noise[[p, i]]).sqrt();
+                (0..5).map(|p| 0.5 * libm::erfc(-z(p))).sum::<f64>() / 5.0
+            };
+            let (mut low, mut high) = (-50.0, 50.0);
+            for _ in 0..100 {
+                let middle = 0.5 * (low + high);
+                if below(middle) < level {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            low
+        };
+        let (low, high) = (end(0.05), end(0.95));
         hits += f64::from(low <= y[i] && y[i] <= high);
         width += high - low;
     }
     let n = n as f64;
     for (key, value) in [
         ("nll", nll / n),
+        ("nll_moments", moments / n),
         ("nll_paper", paper / n),
         ("nll_epistemic", epistemic / n),
         ("mse", mse / n),
@@ -62,7 +80,7 @@ fn metrics_are_their_definitions() {
             "{key}"
         );
     }
-    assert_eq!(metrics.values.len(), 8);
+    assert_eq!(metrics.values.len(), 9);
     assert_eq!(metrics.warnings, Vec::<String>::new());
 }
 
@@ -109,7 +127,7 @@ fn one_particle_has_no_spread_but_everything_else() {
         .values()
         .filter(|value| value.is_some())
         .count();
-    assert_eq!(defined, 6);
+    assert_eq!(defined, 7);
 
     let (prediction, laplace, y) = regression(1, 20, true);
     let v = laplace.unwrap();

@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn constants_are_the_mean_and_the_base_rate() {
         let y = Truth::Numbers(vec![1.0, 3.0]);
-        let found = metrics(&constant(&y, 0, 2).unwrap(), &y, None).unwrap();
+        let found = metrics(&constant(&y, 0, 2).unwrap(), &y).unwrap();
         assert_eq!(found.value("rmse"), Some(1.0));
         let y = Truth::Classes(vec![0, 0, 1, 0]);
         let Predicted::Classes(found) = constant(&y, 2, 4).unwrap() else {

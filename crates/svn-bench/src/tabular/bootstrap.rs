@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use rand::RngExt;
-use svn_models::ModelError;
+use svn_models::{ClassPrediction, ModelError};
 
 use crate::engine::{Predicted, RunError, quantile};
-use crate::metrics::{Metrics, classification_metrics, regression_metrics};
+use crate::metrics::{Metrics, RegressionRows, classification_metrics};
 use crate::split::stream;
 
 /// Targets beside a prediction.
@@ -58,43 +58,56 @@ pub struct Measured {
     pub interval: Option<(f64, f64)>,
 }
 
-/// All metrics of the rows `rows`, or of all.
+/// All metrics of all rows.
 ///
 /// # Errors
 /// [`RunError::Failed`] for a prediction and targets that do not fit each other.
-pub(super) fn metrics(
-    predicted: &Predicted,
-    truth: &Truth,
-    rows: Option<&[usize]>,
-) -> Result<Metrics, RunError> {
-    if let Some(rows) = rows {
-        let selected = match predicted {
-            Predicted::Numbers(prediction) => Predicted::Numbers(prediction.select(rows)),
-            Predicted::Classes(prediction) => Predicted::Classes(prediction.select(rows)),
-        };
-        return metrics(&selected, &truth.select(rows), None);
+pub(super) fn metrics(predicted: &Predicted, truth: &Truth) -> Result<Metrics, RunError> {
+    Measurable::new(predicted, truth)?.metrics(None)
+}
+
+/// What has metrics, of all rows or of some.
+enum Measurable<'a> {
+    Numbers(RegressionRows),
+    Classes(&'a ClassPrediction, &'a [usize]),
+}
+
+impl<'a> Measurable<'a> {
+    fn new(predicted: &'a Predicted, truth: &'a Truth) -> Result<Self, RunError> {
+        match (predicted, truth) {
+            (Predicted::Numbers(prediction), Truth::Numbers(y)) => {
+                let rows = RegressionRows::new(prediction, None, y.as_slice().into());
+                rows.map(Self::Numbers).map_err(RunError::failed)
+            }
+            (Predicted::Classes(prediction), Truth::Classes(y)) => Ok(Self::Classes(prediction, y)),
+            (Predicted::Numbers(_), Truth::Classes(_)) => {
+                Err(RunError::failed(ModelError::OtherTask {
+                    likelihood: "numbers",
+                    instead: "a model of classes",
+                }))
+            }
+            (Predicted::Classes(_), Truth::Numbers(_)) => {
+                Err(RunError::failed(ModelError::OtherTask {
+                    likelihood: "classes",
+                    instead: "a model of numbers",
+                }))
+            }
+        }
     }
-    let found = match (predicted, truth) {
-        (Predicted::Numbers(prediction), Truth::Numbers(y)) => {
-            regression_metrics(prediction, None, y.as_slice().into())
+
+    /// Of these rows, of which one may come more than once, or of all.
+    fn metrics(&self, rows: Option<&[usize]>) -> Result<Metrics, RunError> {
+        match (self, rows) {
+            (Self::Numbers(each), rows) => Ok(each.mean(rows)),
+            (Self::Classes(prediction, y), None) => {
+                classification_metrics(prediction, y).map_err(RunError::failed)
+            }
+            (Self::Classes(prediction, y), Some(rows)) => {
+                let y: Vec<usize> = rows.iter().filter_map(|&row| y.get(row).copied()).collect();
+                classification_metrics(&prediction.select(rows), &y).map_err(RunError::failed)
+            }
         }
-        (Predicted::Classes(prediction), Truth::Classes(y)) => {
-            classification_metrics(prediction, y)
-        }
-        (Predicted::Numbers(_), Truth::Classes(_)) => {
-            return Err(RunError::failed(ModelError::OtherTask {
-                likelihood: "numbers",
-                instead: "a model of classes",
-            }));
-        }
-        (Predicted::Classes(_), Truth::Numbers(_)) => {
-            return Err(RunError::failed(ModelError::OtherTask {
-                likelihood: "classes",
-                instead: "a model of numbers",
-            }));
-        }
-    };
-    found.map_err(RunError::failed)
+    }
 }
 
 /// Rows times draws that are computed at most, and the fewest and most draws.
@@ -110,13 +123,14 @@ pub fn bootstrap(
     truth: &Truth,
 ) -> Result<BTreeMap<String, Measured>, RunError> {
     let n = truth.len();
-    let all = metrics(predicted, truth, None)?;
+    let measurable = Measurable::new(predicted, truth)?;
+    let all = measurable.metrics(None)?;
     let draws = (WORK / n.max(1)).clamp(DRAWS.0, DRAWS.1);
     let mut random = stream(0, &["bootstrap"]);
     let mut values: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for _ in 0..if n > 1 { draws } else { 0 } {
         let rows: Vec<usize> = (0..n).map(|_| random.random_range(0..n)).collect();
-        let drawn = metrics(predicted, truth, Some(&rows))?;
+        let drawn = measurable.metrics(Some(&rows))?;
         for key in all.values.keys() {
             if let Some(value) = drawn.value(key) {
                 values.entry(key).or_default().push(value);

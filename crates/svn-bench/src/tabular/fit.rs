@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use svn_models::fit::{Checkpoint, CheckpointError, Epoch};
-use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe, Selection};
+use svn_models::recipe::{Head, LastLayerMode, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
-use svn_models::{Ensemble, ModelError};
+use svn_models::{Ensemble, ModelError, Tried};
 
 use super::folder::{Cost, Folder, sha256};
 use super::judge::judge;
@@ -15,6 +15,7 @@ use super::kept::{Kept, Read};
 use super::{State, TabularError, Truth};
 use crate::data::{Ask, Learned, Reading, Schema, Table, Targets};
 use crate::engine::{Checkpoints, EpochProgress, curve, read_checkpoint, warnings};
+use crate::report::number;
 
 /// What is asked for; the same request on the same file gives the same bytes.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -207,6 +208,36 @@ fn work(
     })
 }
 
+/// A likelihood that was tried, for people.
+fn told(one: &Tried) -> String {
+    let score = one.nll.map_or_else(|| "–".to_owned(), number);
+    format!("tried {}: NLL {score}", of_head(one.likelihood))
+}
+
+/// The likelihoods that were tried and what they scored, in a line; none where nothing was.
+pub fn likelihoods(ensemble: &Ensemble) -> Option<String> {
+    let tried = &ensemble.training().likelihoods;
+    let each = tried.iter().map(|one| {
+        let score = one.nll.map_or_else(|| "–".to_owned(), number);
+        format!("{} {score}", of_head(one.likelihood))
+    });
+    let each: Vec<String> = each.collect();
+    let chosen = ensemble.settings().recipe.likelihood?;
+    (!each.is_empty()).then(|| {
+        format!(
+            "likelihood {}; NLL of unseen rows after a quarter of the epochs: {}",
+            of_head(chosen),
+            each.join(", ")
+        )
+    })
+}
+
+/// Its name as in a file.
+fn of_head(head: Head) -> String {
+    let name = serde_json::to_value(head).unwrap_or_default();
+    name.as_str().unwrap_or_default().to_owned()
+}
+
 fn train(
     folder: &Folder,
     request: &Request,
@@ -236,7 +267,26 @@ fn train(
     {
         recipe.select = Some(Selection::Kfold);
     }
+    // What is not said of the target is tried.
+    if recipe.likelihood.is_none()
+        && request.method != Method::Linear
+        && matches!(learned.target, Targets::Numbers(_))
+    {
+        recipe.likelihood = Some(Head::Auto);
+    }
+    let mut tried = folder.tried();
+    let known = tried.clone();
+    let mut on_tried = |one: &Tried| {
+        watch.tell(&told(one));
+        tried.push(*one);
+        // Without the file they are tried again after an interruption.
+        if let Err(error) = folder.keep_tried(&tried) {
+            watch.warn(&error.to_string());
+        }
+    };
     let mut builder = Ensemble::builder()
+        .tried(known)
+        .on_tried(&mut on_tried)
         .method(request.method)
         .recipe(&recipe)
         .seed(request.seed)

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! begin:   .fit/ { .lock, request.json }
-//! while:   .fit/checkpoint, at least each second
+//! while:   .fit/likelihoods.json, after each that is tried; .fit/checkpoint, at least each second
 //! finish:  .fit/model/ whole → files moved up, table.json last → .fit/ removed, request.json first
 //! ```
 //!
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
-use svn_models::Ensemble;
+use svn_models::{Ensemble, Tried};
 
 use super::TabularError;
 use super::kept::{Kept, VERSION};
@@ -93,6 +93,7 @@ impl Folder {
         // Not what another process has begun meanwhile.
         Self::check(path, overwrite)?;
         remove(&folder.checkpoint())?;
+        remove(&folder.likelihoods())?;
         folder.write(&folder.work().join(REQUEST), request)?;
         Ok(folder)
     }
@@ -155,6 +156,23 @@ impl Folder {
     /// File of the checkpoint.
     pub fn checkpoint(&self) -> PathBuf {
         self.work().join("checkpoint")
+    }
+
+    fn likelihoods(&self) -> PathBuf {
+        self.work().join("likelihoods.json")
+    }
+
+    /// Likelihoods that were tried before the fit was interrupted.
+    pub(super) fn tried(&self) -> Vec<Tried> {
+        read(&self.likelihoods()).unwrap_or_default()
+    }
+
+    /// Keep those that were tried.
+    ///
+    /// # Errors
+    /// [`TabularError::Store`].
+    pub(super) fn keep_tried(&self, tried: &[Tried]) -> Result<(), TabularError> {
+        self.write(&self.likelihoods(), &tried)
     }
 
     fn write(&self, path: &Path, value: &impl Serialize) -> Result<(), TabularError> {

@@ -9,15 +9,15 @@
 //! # References
 //! Breiman, *Random forests*, 2001; Fisher, Rudin and Dominici, *All models are wrong, but many are useful*, JMLR 2019.
 
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use svn_models::Ensemble;
 
-use super::bootstrap::{Truth, metrics};
+use super::bootstrap::Truth;
 use super::predicted;
 use crate::data::UsedColumn;
-use crate::engine::RunError;
+use crate::engine::{Predicted, RunError};
 use crate::split::stream;
 
 /// What a column is worth.
@@ -53,8 +53,17 @@ pub(super) fn importance(
     let truth = truth.select(&rows);
     let x = x.select(Axis(0), &rows);
     let nll = |x: &Array2<f64>| {
-        let found = metrics(&predicted(ensemble, x.view())?, &truth, None)?;
-        Ok::<f64, RunError>(found.value("nll").unwrap_or(f64::INFINITY))
+        let found = match (predicted(ensemble, x.view())?, &truth) {
+            (Predicted::Numbers(found), Truth::Numbers(y)) => {
+                found.negative_log_density(y.as_slice().into())
+            }
+            (Predicted::Classes(found), Truth::Classes(y)) => {
+                let y = y.iter().map(|&class| class as f64);
+                found.negative_log_likelihood(Array1::from_iter(y).view())
+            }
+            _ => Ok(f64::INFINITY),
+        };
+        found.map_err(RunError::failed)
     };
     let base = nll(&x)?;
     let mut found = Vec::new();

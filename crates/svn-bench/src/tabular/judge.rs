@@ -72,7 +72,7 @@ pub(super) fn judge(
     }
     let (linear, constant) = (Predicted::gather(linear)?, Predicted::gather(constant)?);
     let score = |model: String, predicted: &Predicted| {
-        let metrics = metrics(predicted, y, None)?.values;
+        let metrics = metrics(predicted, y)?.values;
         Ok::<_, RunError>(Score { model, metrics })
     };
     let weight = ensemble.linear_weight();

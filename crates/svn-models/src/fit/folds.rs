@@ -112,9 +112,16 @@ pub fn fit_folds(
         backend: settings.backend(),
     };
     let (mut starts, together) = starts(checkpoint, rows.len())?;
+    // Each row is left out once: these are the targets of all, in which alone some levels may be.
+    let targets: Vec<_> = rows.iter().map(|(_, aside)| aside.targets()).collect();
+    let all = concatenate(Axis(0), &targets).map_err(|error| ModelError::Shape {
+        what: error.to_string(),
+        found: targets.iter().map(|targets| targets.len()).collect(),
+        expected: Vec::new(),
+    })?;
     let folds = each.iter().zip(rows).map(|(settings, (train, aside))| {
         let start = starts.next().unwrap_or_default();
-        begin(settings, whole, train, aside, start)
+        begin(settings, whole, (train, all.view()), aside, start)
     });
     let run = Folds {
         settings,

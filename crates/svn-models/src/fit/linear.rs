@@ -5,9 +5,9 @@ use std::time::Instant;
 use ndarray::Array2;
 
 use super::validation::{Outputs, Validation, Whole};
-use super::{Ending, EpochReport, Fit, FitSettings};
+use super::{Ending, EpochReport, Fit, FitSettings, FoldFit};
 use crate::linear::Linear;
-use crate::{ModelError, Rows};
+use crate::{Likelihood, Members, ModelError, Rows};
 
 /// Fit on `train`; a common noise suits `validation`, as that of other methods does. The penalty is the prior precision, of
 /// numbers in units of the noise.
@@ -70,6 +70,49 @@ pub(crate) fn fit_linear(
         step_times: Vec::new(),
         epoch_times: vec![start.elapsed()],
         curvature_age: None,
+        ending: Ending::Completed,
+    })
+}
+
+/// Fit on all rows, and in folds for what is said of each row without it. A common noise is the mean of those that suit the rows
+/// left out.
+///
+/// # Errors
+/// As for [`fit_linear`].
+pub(crate) fn fit_linear_folds(
+    settings: &FitSettings,
+    whole: &Rows,
+    parts: &[(Rows, Rows)],
+) -> Result<FoldFit, ModelError> {
+    let fits = parts
+        .iter()
+        .map(|(train, aside)| fit_linear(settings, train, aside));
+    let fits: Vec<Fit> = fits.collect::<Result<_, _>>()?;
+    let likelihoods: Vec<_> = fits.iter().map(|fit| fit.ensemble.likelihood()).collect();
+    let likelihood = Likelihood::mean_noise(&likelihoods)?;
+    let fit = fit_linear(settings, whole, whole)?;
+    let members = |of: &Fit| {
+        let (network, particles) = (of.ensemble.network(), of.ensemble.particles());
+        let (network, particles) = (network.clone(), particles.to_owned());
+        Members::new(network, likelihood, particles, settings.backend())
+    };
+    let rows: usize = parts.iter().map(|(_, aside)| aside.len()).sum();
+    let scores = fits.iter().zip(parts).map(|(fit, (_, aside))| {
+        let nll = fit.history.iter().find_map(|epoch| epoch.validation_nll)?;
+        Some(nll * aside.len() as f64 / rows as f64)
+    });
+    let nll: Option<f64> = scores.sum();
+    let history = fit.history.iter().map(|epoch| EpochReport {
+        validation_nll: nll,
+        ..epoch.clone()
+    });
+    Ok(FoldFit {
+        ensemble: members(&fit)?,
+        folds: fits.iter().map(members).collect::<Result<_, _>>()?,
+        best_epoch: 1,
+        history: history.collect(),
+        step_times: Vec::new(),
+        epoch_times: fit.epoch_times,
         ending: Ending::Completed,
     })
 }

@@ -24,7 +24,7 @@ pub use checkpoint_error::CheckpointError;
 pub use ending::Ending;
 pub use folds::{FoldFit, fit_folds};
 pub use last_layer::fit_last_layer;
-pub(crate) use linear::fit_linear;
+pub(crate) use linear::{fit_linear, fit_linear_folds};
 pub use observer::{Epoch, Observer};
 pub(crate) use observer::{Part, Within};
 pub use report::EpochReport;
@@ -33,6 +33,7 @@ pub use settings::{FitSettings, LikelihoodKind};
 use crate::network::initial_particles;
 use crate::posterior::{Posterior, PosteriorSettings};
 use crate::{Members, ModelError, Rows};
+use ndarray::ArrayView1;
 use std::time::Duration;
 use svn_stein::Sampler;
 use training::{Progress, Training};
@@ -152,17 +153,17 @@ pub fn fit(
         network: &network,
         backend: settings.backend(),
     };
-    let training = begin(settings, whole, train, validation, start)?;
+    let training = begin(settings, whole, (train, train.targets()), validation, start)?;
     training.run(observer, |best| {
         whole.ensemble(best.likelihood, best.particles.view())
     })
 }
 
-/// A run before its next epoch.
+/// A run before its next epoch. The likelihood takes its levels from the targets beside the training rows.
 fn begin<'a>(
     settings: &'a FitSettings,
     whole: Whole<'a>,
-    train: &'a Rows,
+    (train, targets): (&'a Rows, ArrayView1<'_, f64>),
     validation: &'a Rows,
     start: Start<'_>,
 ) -> Result<Training<'a>, ModelError> {
@@ -173,7 +174,7 @@ fn begin<'a>(
         Start::Members(members) if settings.likelihood == LikelihoodKind::Ordinal => {
             members.likelihood()
         }
-        _ => settings.build_likelihood()?.of_targets(train.targets())?,
+        _ => settings.build_likelihood()?.of_targets(targets)?,
     };
     likelihood.check_targets(validation.targets())?;
     let network = whole.network;

@@ -166,7 +166,7 @@ impl Prediction {
         (0..last).find(within).unwrap_or(last)
     }
 
-    fn cumulative_at(&self, row: usize, y: f64) -> f64 {
+    pub(super) fn cumulative_at(&self, row: usize, y: f64) -> f64 {
         self.cumulative_and_density_at(row, y).0
     }
 
@@ -183,7 +183,7 @@ impl Prediction {
         (below / members, density / members)
     }
 
-    fn check_rows(&self, found: usize) -> Result<(), ModelError> {
+    pub(super) fn check_rows(&self, found: usize) -> Result<(), ModelError> {
         if found == self.rows() {
             return Ok(());
         }

@@ -2,6 +2,7 @@
 
 mod classes;
 mod component;
+mod crps;
 mod families;
 mod head;
 mod laplace;

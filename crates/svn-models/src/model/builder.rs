@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::Ensemble;
+use super::race::Measure;
+use super::{Ensemble, Tried};
 use crate::Device;
 use crate::curvature::Layer;
 use crate::fit::{Checkpoint, Observer};
@@ -28,6 +29,11 @@ pub struct Builder<'o> {
     pub(super) observer: Option<&'o mut dyn Observer>,
     /// Whose weights and scaling training goes on with.
     pub(super) goes_on: Option<Ensemble>,
+    /// Likelihoods that need not be tried again.
+    pub(super) tried: Vec<Tried>,
+    pub(super) on_tried: Option<&'o mut dyn FnMut(&Tried)>,
+    /// Of a fit that only tries a likelihood.
+    pub(super) trial: Option<Measure>,
 }
 
 impl fmt::Debug for Builder<'_> {
@@ -59,6 +65,9 @@ impl Default for Builder<'_> {
             checkpoint: None,
             observer: None,
             goes_on: None,
+            tried: Vec::new(),
+            on_tried: None,
+            trial: None,
         }
     }
 }

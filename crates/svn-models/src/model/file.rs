@@ -16,7 +16,7 @@ use ndarray::{Array, Array2, Dimension, IxDyn};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 
-use super::{Ensemble, Target, Training};
+use super::{Ensemble, Target, Training, Tried};
 use crate::linear::Linear;
 use crate::members::MemberCurvature;
 use crate::predictive::Choices;
@@ -94,6 +94,9 @@ struct Description {
     linear: Option<(Linear, usize)>,
     likelihood: Likelihood,
     choices: Choices,
+    /// Among which the likelihood was chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    likelihoods: Vec<Tried>,
     train_rows: usize,
     validation_rows: usize,
     validation_nll: f64,
@@ -162,6 +165,7 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
         linear: ensemble.linear.clone(),
         likelihood: ensemble.members.likelihood(),
         choices: ensemble.predictor.choices(),
+        likelihoods: training.likelihoods.clone(),
         train_rows: training.train_rows,
         validation_rows: training.validation_rows,
         validation_nll: training.validation_nll,
@@ -262,6 +266,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
             set_aside: Vec::new(),
             out_of_fold: None,
             validation_nll: description.validation_nll,
+            likelihoods: description.likelihoods,
             best_epoch: description.best_epoch,
             epochs: description.epochs,
             history: Vec::new(),

@@ -202,6 +202,14 @@ impl Builder<'_> {
         }
     }
 
+    /// Whole numbers stay whole; their likelihood standardises them.
+    pub(super) fn target_scaler(&self, y: ArrayView1<'_, f64>) -> Result<TargetScaler, ModelError> {
+        match self.recipe.likelihood {
+            Some(Head::Ordinal) => Ok(TargetScaler::IDENTITY),
+            _ => Ok(TargetScaler::fit(y)?),
+        }
+    }
+
     pub(super) fn check_names(&self, columns: usize) -> Result<(), ModelError> {
         match &self.feature_names {
             Some(names) if names.len() != columns => {
@@ -219,6 +227,10 @@ impl Builder<'_> {
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
         self.check_names(x.ncols())?;
+        if labels.is_none() && self.is_undecided() && !self.in_folds() {
+            let fit = |builder: Builder<'_>| builder.fit_parts((x, y), (vx, vy), None);
+            return self.race(y, fit);
+        }
         if self.in_folds() {
             let joined = |parts: &[_]| concatenate(Axis(0), parts);
             let (Ok(x), Ok(y)) = (joined(&[x, vx]), concatenate(Axis(0), &[y, vy])) else {
@@ -231,11 +243,7 @@ impl Builder<'_> {
             (Some(before), None) => (before.features.clone(), before.scaler()),
             (Some(before), Some(_)) => (before.features.clone(), TargetScaler::IDENTITY),
             (None, Some(_)) => (self.feature_scaler(x)?, TargetScaler::IDENTITY),
-            // Whole numbers stay whole; the likelihood standardises them.
-            (None, None) if self.recipe.likelihood == Some(Head::Ordinal) => {
-                (self.feature_scaler(x)?, TargetScaler::IDENTITY)
-            }
-            (None, None) => (self.feature_scaler(x)?, TargetScaler::fit(y)?),
+            (None, None) => (self.feature_scaler(x)?, self.target_scaler(y)?),
         };
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
         let train = self.with_context(train, &features)?;
@@ -246,7 +254,7 @@ impl Builder<'_> {
             features: train.width(),
             classes: labels.as_ref().map(LabelEncoding::len),
         };
-        let resolved = self.recipe.resolve(self.method, &problem)?;
+        let resolved = self.resolved(&problem)?;
         // Scores are shown in the units of the target.
         let units = scaler.scale.ln();
         let nobody: &mut dyn Observer = &mut ();
@@ -271,6 +279,17 @@ impl Builder<'_> {
         let nll = predictor
             .validation_nll()
             .or(best.and_then(|epoch| epoch.validation_nll));
+        let nll = match (&labels, nll) {
+            (None, _) => {
+                let said = predictor.predict(&members, validation.features())?;
+                let said = said.rescaled(scaler.mean, scaler.scale);
+                match self.trial {
+                    Some(measure) => measure.score(&said, vy)?,
+                    None => said.negative_log_density(vy)?,
+                }
+            }
+            (Some(_), nll) => nll.unwrap_or(f64::NAN),
+        };
         for epoch in &mut fit.history {
             epoch.validation_nll = epoch.validation_nll.map(|nll| nll + units);
         }
@@ -287,7 +306,8 @@ impl Builder<'_> {
                 validation_rows: validation.len(),
                 set_aside: Vec::new(),
                 out_of_fold: None,
-                validation_nll: nll.unwrap_or(f64::NAN) + units,
+                validation_nll: nll,
+                likelihoods: Vec::new(),
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),
                 history: fit.history,

@@ -17,7 +17,7 @@ use ndarray::{ArrayView1, ArrayView2, Axis};
 
 use super::split::folds;
 use super::{Builder, Ensemble, Target, Training};
-use crate::fit::{Observer, Part, Within, fit_folds};
+use crate::fit::{Observer, Part, Within, fit_folds, fit_linear_folds};
 use crate::linear::{Linear, PENALTY};
 use crate::predictive::Predictor;
 use crate::recipe::{LastLayerMode, Method, Predictive, Problem, Recipe, Selection};
@@ -52,8 +52,11 @@ impl Builder<'_> {
         y: ArrayView1<'_, f64>,
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
+        if labels.is_none() && self.is_undecided() {
+            return self.race(y, |builder| builder.fit_folds(x, y, None));
+        }
         self.check_names(x.ncols())?;
-        check(self.method, &self.recipe, self.goes_on.is_some())?;
+        check(&self.recipe, self.goes_on.is_some())?;
         let strata: Option<Vec<usize>> = labels
             .as_ref()
             .map(|_| y.iter().map(|&class| class as usize).collect());
@@ -71,7 +74,7 @@ impl Builder<'_> {
         let features = self.feature_scaler(x)?;
         let scaler = match &labels {
             Some(_) => TargetScaler::IDENTITY,
-            None => TargetScaler::fit(y)?,
+            None => self.target_scaler(y)?,
         };
         let scaled = (features.transform(x)?, scaler.transform(y));
         let rows = |rows: &[usize]| {
@@ -92,9 +95,10 @@ impl Builder<'_> {
             features: x.ncols(),
             classes: labels.as_ref().map(LabelEncoding::len),
         };
-        let resolved = self.recipe.resolve(self.method, &problem)?;
+        let resolved = self.resolved(&problem)?;
         let mut settings = resolved.fit_settings(self.device, self.seed)?;
         settings.particles = settings.particles.div_ceil(count);
+        let is_linear = self.method == Method::Linear;
         let shift = scaler.scale.ln();
         let nobody: &mut dyn Observer = &mut ();
         let mut watch = Within {
@@ -104,7 +108,13 @@ impl Builder<'_> {
                 ..Part::default()
             },
         };
-        let fit = fit_folds(&settings, &parts, self.checkpoint, &mut watch)?;
+        let fit = match is_linear {
+            true => {
+                let whole = Rows::new(scaled.0.clone(), scaled.1.clone())?;
+                fit_linear_folds(&settings, &whole, &parts)?
+            }
+            false => fit_folds(&settings, &parts, self.checkpoint, &mut watch)?,
+        };
         let out_of_fold = fit.folds.iter().zip(&parts).enumerate();
         let out_of_fold = out_of_fold.map(|(k, (members, (_, own)))| {
             Ok((rows_of(k, true), said(members, own.features(), scaler)?))
@@ -115,14 +125,20 @@ impl Builder<'_> {
             y,
             classes: problem.classes,
         };
-        let (predicted, linear) = data.stacked(members_said, &fold)?;
+        let (predicted, linear) = match is_linear {
+            true => (members_said, None),
+            false => data.stacked(members_said, &fold)?,
+        };
         let predictor = Predictor::new(
             &fit.ensemble,
             &resolved.recipe,
             scaled.0.view(),
             &parts[0].1,
         )?;
-        let nll = loss(&predicted, y)?;
+        let nll = match (&predicted, self.trial) {
+            (Predicted::Numbers(prediction), Some(measure)) => measure.score(prediction, y)?,
+            _ => loss(&predicted, y)?,
+        };
         let mut history = fit.history;
         for epoch in &mut history {
             epoch.validation_nll = epoch.validation_nll.map(|nll| nll + shift);
@@ -145,6 +161,7 @@ impl Builder<'_> {
                     folds: fold,
                 }),
                 validation_nll: nll,
+                likelihoods: Vec::new(),
                 best_epoch: fit.best_epoch,
                 epochs: history.len(),
                 history,
@@ -159,12 +176,11 @@ impl Builder<'_> {
 }
 
 /// What is not chosen in folds.
-fn check(method: Method, recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
+fn check(recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
     let laplace = recipe
         .predictive
         .is_some_and(|kind| kind != Predictive::Moments);
     let others = [
-        (method == Method::Linear, "method linear"),
         (goes_on, "going on from a trained ensemble"),
         (recipe.temperature == Some(true), "a temperature"),
         (laplace, "a Laplace approximation"),
@@ -201,7 +217,7 @@ fn said(
 /// Mean loss of the rows, nats.
 fn loss(predicted: &Predicted, y: ArrayView1<'_, f64>) -> Result<f64, ModelError> {
     match predicted {
-        Predicted::Numbers(prediction) => prediction.selection_loss(y),
+        Predicted::Numbers(prediction) => prediction.negative_log_density(y),
         Predicted::Classes(prediction) => prediction.negative_log_likelihood(y),
     }
 }

@@ -11,11 +11,13 @@ mod data;
 mod file;
 mod fit;
 mod folds;
+mod race;
 mod split;
 
 pub use builder::Builder;
 pub use file::ModelFileError;
 pub use folds::OutOfFold;
+pub use race::Tried;
 
 use std::time::Duration;
 
@@ -25,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::fit::{Ending, EpochReport};
 use crate::linear::Linear;
 use crate::predictive::Predictor;
-use crate::recipe::Resolved;
+use crate::recipe::{Method, Resolved, Selection};
 use crate::scaling::{FeatureScaler, TargetScaler};
 use crate::{ClassPrediction, LabelEncoding, Members, ModelError, Prediction, Task};
 
@@ -78,11 +80,13 @@ pub struct Training {
     pub out_of_fold: Option<OutOfFold>,
     /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units.
     pub validation_nll: f64,
+    /// Likelihoods among which this one was chosen, none where it was given.
+    pub likelihoods: Vec<Tried>,
     /// Epoch whose weights were kept, from 1.
     pub best_epoch: usize,
     /// Epochs that were run.
     pub epochs: usize,
-    /// Every epoch's report, scores in original units; not kept in files.
+    /// Every epoch's report, scores in original units, of Gaussian members by the moments of their mixture; not kept in files.
     pub history: Vec<EpochReport>,
     /// Wall time of each step, validation left out; not kept in files.
     pub step_times: Vec<Duration>,
@@ -196,6 +200,12 @@ impl Ensemble {
         self.linear.as_ref().map_or(0.0, |(_, count)| {
             *count as f64 / (count + self.members.particles().nrows()) as f64
         })
+    }
+
+    /// Whether a linear model was offered beside the members, whatever [weight](Self::linear_weight) it got.
+    pub fn stacked(&self) -> bool {
+        self.resolved.recipe.select == Some(Selection::Kfold)
+            && self.resolved.method != Method::Linear
     }
 
     /// Laplace variances of the mean at the rows of `x`, of the members' mean in squared units of the target; none for an

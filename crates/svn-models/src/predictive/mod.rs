@@ -7,7 +7,7 @@
 //! | [`Fill`](Predictive::Fill) | each member's variance grows by the share of its Laplace variance that so few members cannot span | the same of logits |
 //!
 //! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
-//! are most probable. All is in the units of the rows given to training.
+//! are most probable: the noise by the moments of the mixture, the precision by its density. All is in the units of the rows given to training.
 
 mod precision;
 
@@ -121,7 +121,7 @@ impl Predictor {
                     predictor.common_noise = Some(noise);
                     prediction = prediction.with_common_noise(noise);
                 }
-                predictor.validation_nll = Some(prediction.selection_loss(targets)?);
+                predictor.validation_nll = Some(prediction.negative_log_density(targets)?);
             }
             return Ok(predictor);
         }
@@ -271,7 +271,7 @@ impl Predictor {
                     Some(noise) => prediction.with_common_noise(noise),
                     None => prediction,
                 };
-                prediction.selection_loss(targets)
+                prediction.negative_log_density(targets)
             })?
         };
         self.laplace = Some((laplace, precision));

@@ -23,9 +23,10 @@ impl Resolved {
     /// # Errors
     /// [`ModelError::Setting`] for settings that do not go together.
     pub fn fit_settings(&self, device: Device, seed: u64) -> Result<FitSettings, ModelError> {
-        match self.recipe.ll_mode {
-            Some(LastLayerMode::Pretrained) => self.settings_of(Method::Svgd, device, seed),
-            _ => self.settings_of(self.method, device, seed),
+        let decided = self.decided()?;
+        match decided.recipe.ll_mode {
+            Some(LastLayerMode::Pretrained) => decided.settings_of(Method::Svgd, device, seed),
+            _ => decided.settings_of(self.method, device, seed),
         }
     }
 
@@ -39,7 +40,19 @@ impl Resolved {
         device: Device,
         seed: u64,
     ) -> Result<FitSettings, ModelError> {
-        self.settings_of(Method::Svn, device, seed)
+        self.decided()?.settings_of(Method::Svn, device, seed)
+    }
+
+    /// With the Gaussian where the likelihood was left to be chosen by whoever fits an ensemble.
+    fn decided(&self) -> Result<Self, ModelError> {
+        if self.recipe.likelihood != Some(Head::Auto) {
+            return Ok(self.clone());
+        }
+        let recipe = Recipe {
+            likelihood: None,
+            ..self.recipe.clone()
+        };
+        recipe.resolve(self.method, &self.problem)
     }
 
     /// Which likelihood.

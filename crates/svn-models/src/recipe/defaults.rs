@@ -78,7 +78,13 @@ impl Recipe {
     /// not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances.
     pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
         self.validate()?;
-        let recipe = self.filled(method, problem);
+        let mut recipe = self.filled(method, problem);
+        if self.likelihood == Some(Head::Auto)
+            && problem.classes.is_none()
+            && method != Method::Linear
+        {
+            recipe = self.undecided(recipe);
+        }
         check_head(&recipe)?;
         match recipe.batch_size {
             Some(size) if size > problem.rows => Err(ModelError::setting(
@@ -109,6 +115,7 @@ impl Recipe {
     fn linear(&self, problem: &Problem) -> Self {
         Self {
             epochs: Some(1),
+            select: self.select.filter(|&by| by == Selection::Kfold),
             batch_size: Some(problem.rows.max(1)),
             particles: Some(1),
             hidden: Some(Vec::new()),
@@ -118,6 +125,24 @@ impl Recipe {
             predictive: self.predictive,
             temperature: self.temperature.filter(|_| problem.classes.is_some()),
             ..Self::default()
+        }
+    }
+
+    /// Filled in but for the likelihood and what depends on it.
+    fn undecided(&self, filled: Self) -> Self {
+        Self {
+            likelihood: Some(Head::Auto),
+            degrees_of_freedom: self.degrees_of_freedom,
+            mixture_components: self.mixture_components,
+            noise: self.noise,
+            noise_floor: self.noise_floor,
+            batch_size: self.batch_size,
+            prior_precision: self.prior_precision,
+            root: self.root,
+            damping: self.damping.and(filled.damping),
+            trust_region: self.trust_region.and(filled.trust_region),
+            ring: self.ring.and(filled.ring),
+            ..filled
         }
     }
 

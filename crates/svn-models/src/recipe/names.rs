@@ -20,7 +20,8 @@ pub enum Noise {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Head {
-    /// What suits most data: the Gaussian.
+    /// The one of these under which rows that members have not seen are most probable, after a quarter of the epochs; what is
+    /// tried follows from the targets. Where nothing chooses, as in [`FitSettings`](crate::fit::FitSettings), the Gaussian.
     Auto,
     /// Normal, with noise of the kind of [`Noise`].
     Gaussian,

@@ -152,7 +152,7 @@ settings! {
     hidden: Vec<usize>, "UNITS", WIDTHS;
     /// Activation of the hidden layers: relu, tanh, sigmoid or gelu
     activation: Activation, "NAME", Range::ANY;
-    /// Likelihood of numbers: auto (gaussian), gaussian, student-t, mixture or ordinal
+    /// Likelihood of numbers: gaussian, student-t, mixture, ordinal, or auto, which tries them on rows left out
     likelihood: Head, "NAME", Range::ANY;
     /// Degrees of freedom of the student-t likelihood; 4 if left out
     degrees_of_freedom: f64, "VALUE", DEGREES;

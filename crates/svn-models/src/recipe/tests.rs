@@ -284,17 +284,35 @@ fn a_likelihood_records_what_it_uses_and_nothing_else() {
         recipe.set("likelihood", text).unwrap();
         recipe.resolve(method, problem).unwrap()
     };
-    for text in ["auto", "gaussian"] {
-        let gaussian = of(text, &TABLE, Method::Svn);
-        assert_eq!(gaussian.likelihood(), LikelihoodKind::Gaussian);
-        let recipe = gaussian.recipe;
-        assert_eq!(
-            (recipe.degrees_of_freedom, recipe.mixture_components),
-            (None, None)
-        );
-        assert_eq!(recipe.likelihood.is_some(), text == "gaussian");
-        assert_eq!(recipe.noise_floor, None, "of heteroscedastic noise alone");
-    }
+    let gaussian = of("gaussian", &TABLE, Method::Svn);
+    assert_eq!(gaussian.likelihood(), LikelihoodKind::Gaussian);
+    let recipe = gaussian.recipe;
+    assert_eq!(
+        (recipe.degrees_of_freedom, recipe.mixture_components),
+        (None, None)
+    );
+    assert_eq!(recipe.likelihood, Some(Head::Gaussian));
+    assert_eq!(recipe.noise_floor, None, "of heteroscedastic noise alone");
+    // What is still to be chosen keeps what was said of any, and fills in nothing that hangs on the choice.
+    let open = of("auto", &TABLE, Method::Svn);
+    let settings = open.fit_settings(crate::Device::Cpu, 0).unwrap();
+    assert_eq!(settings.likelihood, LikelihoodKind::Gaussian);
+    let recipe = open.recipe;
+    assert_eq!(recipe.likelihood, Some(Head::Auto));
+    assert_eq!(
+        (recipe.degrees_of_freedom, recipe.mixture_components),
+        (Some(3.0), Some(5))
+    );
+    assert_eq!((recipe.noise_floor, recipe.damping), (Some(0.01), None));
+    assert_eq!((recipe.batch_size, recipe.root), (None, None));
+    let again = Recipe {
+        likelihood: Some(Head::Mixture),
+        ..recipe
+    };
+    let mixture = of("mixture", &TABLE, Method::Svn);
+    assert_eq!(again.resolve(Method::Svn, &TABLE).unwrap(), mixture);
+    let linear = of("auto", &TABLE, Method::Linear);
+    assert_eq!(linear.recipe.likelihood, None);
     let student_t = of("student-t", &TABLE, Method::Svn);
     assert_eq!(student_t.likelihood(), LikelihoodKind::StudentT(3.0));
     let recipe = student_t.recipe;

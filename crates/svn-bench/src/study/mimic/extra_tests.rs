@@ -9,7 +9,7 @@ use super::*;
 fn density(rows: usize) -> Density {
     let means = Array2::from_shape_fn((2, rows), |(_, row)| 30.0 + row as f64);
     let prediction = Prediction::new(means, Array2::from_elem((2, rows), 100.0)).unwrap();
-    Density::new(&prediction, false)
+    Density::new(&prediction, false).unwrap()
 }
 
 fn measured(

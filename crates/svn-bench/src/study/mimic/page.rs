@@ -15,8 +15,9 @@ use crate::report::{
 const PAPER: &str = include_str!("paper.json");
 
 /// Scores that are shown, by length of stay too.
-const SCORES: [&str; 9] = [
+const SCORES: [&str; 10] = [
     "nll",
+    "nll_moments",
     "nll_paper",
     "rmse",
     "mae",

@@ -188,7 +188,7 @@ impl Study for Mimic {
             // Of logarithms, which nothing else here is of.
             metrics.values.remove("nll_epistemic");
         }
-        let density = Density::new(prediction, self.design.log_target);
+        let density = Density::new(prediction, self.design.log_target).map_err(RunError::failed)?;
         let (bands, intervals) = measure(&density, &hours, &whole, metrics);
         Ok(MimicExtra {
             flow: self.manifest.flow.clone(),

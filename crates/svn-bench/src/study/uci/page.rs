@@ -32,6 +32,7 @@ impl Page for UciPage {
             (Task::Regression, Detail::Brief) => &["nll", "nll_paper", "rmse"],
             (Task::Regression, Detail::Full) => &[
                 "nll",
+                "nll_moments",
                 "nll_paper",
                 "nll_epistemic",
                 "rmse",
