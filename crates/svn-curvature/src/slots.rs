@@ -33,6 +33,9 @@ pub trait BatchSlots: Debug + Send {
     /// `weight · C_p + shift · I` with the sum `C_p` over all slots.
     fn curvature(&self, weight: f64, shift: f64) -> Box<dyn ParticleOperators + '_>;
 
+    /// Keep the factors of the rows until a batch is written, for rows that serve several steps; what has no rows has nothing to keep.
+    fn keep_factors(&mut self) {}
+
     /// What the slots hold, for a checkpoint.
     fn arrays(&self) -> Vec<ArrayD<f64>>;
 

@@ -28,8 +28,8 @@ pub use operator::{
     SelfAdjoint, Symmetric,
 };
 pub use particles::{
-    DenseMatrices, DiagonalMatrices, LowRank, LowRankView, MatrixFault, ParticleOperators,
-    ParticleRows, Shifted, multiply_each_into,
+    DenseMatrices, DiagonalMatrices, KeptFactors, LowRank, LowRankView, MatrixFault,
+    ParticleOperators, ParticleRows, Shifted, multiply_each_into,
 };
 pub use solve::{
     Breakdown, CgInfo, CgParams, CgSolution, CgStatus, Definiteness, MinresInfo, MinresParams,

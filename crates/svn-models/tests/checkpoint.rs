@@ -193,6 +193,22 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             ),
         ),
         (
+            "newton-ensemble, kept curvature",
+            settings(
+                Method::NewtonEnsemble(newton(Coupling::Gram, constant).into()),
+                numbers,
+                CurvatureSettings { every: 4, ..full },
+            ),
+        ),
+        (
+            "svn, kept curvature",
+            settings(
+                svn(Coupling::Gram, constant),
+                numbers,
+                CurvatureSettings { every: 4, ..full },
+            ),
+        ),
+        (
             "newton-ensemble",
             settings(
                 Method::NewtonEnsemble(newton(Coupling::Gram, adaptive).into()),

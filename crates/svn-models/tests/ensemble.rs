@@ -5,7 +5,7 @@ use std::time::Duration;
 use ndarray::{Array1, Array2, ArrayView2, Axis, array, s};
 use svn_models::fit::{Ending, Epoch};
 use svn_models::posterior::Context;
-use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe};
+use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, ModelError, Task};
 
@@ -206,6 +206,36 @@ fn a_pretrained_last_layer_has_one_history() {
     let epochs: Vec<_> = training.history.iter().map(|epoch| epoch.epoch).collect();
     assert_eq!(epochs, (1..=16).collect::<Vec<_>>());
     assert!(training.validation_nll.is_finite() && training.best_epoch > 0);
+}
+
+/// First-order steps, then the Newton steps: one history, with curvature in the second part alone.
+#[test]
+fn a_warm_up_comes_before_the_newton_steps() {
+    let (x, y) = wave(60);
+    let recipe = Recipe {
+        warmup: Some(5),
+        ..Recipe::default()
+    };
+    let builder = || quick().method(Method::NewtonEnsemble).recipe(&recipe);
+    let ensemble = builder().fit(x.view(), y.view(), Task::Regression).unwrap();
+    let history = &ensemble.training().history;
+    let epochs: Vec<_> = history.iter().map(|epoch| epoch.epoch).collect();
+    assert_eq!(epochs, (1..=13).collect::<Vec<_>>());
+    for epoch in history {
+        assert_eq!(epoch.effective_parameters.is_some(), epoch.epoch > 5);
+    }
+    let kfold = Recipe {
+        select: Some(Selection::Kfold),
+        ..recipe.clone()
+    };
+    let error = builder()
+        .recipe(&kfold)
+        .fit(x.view(), y.view(), Task::Regression)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "select is kfold beside a warm-up; expected validation"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ mod products;
 use std::ops::Range;
 
 use ndarray::{Array3, ArrayD, ArrayView2, ArrayView4, ArrayViewMut2, Axis, s};
-use svn_linalg::{LowRank, ParticleOperators, ParticleRows, Rows, parallel};
+use svn_linalg::{KeptFactors, LowRank, ParticleOperators, ParticleRows, Rows, parallel};
 
 use crate::block::AffineBlock;
 use crate::linearized::{Values, by_particle, visitors};
@@ -30,6 +30,8 @@ use products::{TILE, Tile, inner_products};
 pub struct LayeredRows {
     layers: Vec<LayerRows>,
     gram: Array3<f64>,
+    /// Of the rows as they are, if they are kept.
+    factors: Option<KeptFactors>,
     slot_rows: usize,
     dim: usize,
 }
@@ -71,6 +73,7 @@ impl LayeredRows {
         Self::fits(linear).then(|| Self {
             layers: blocks.iter().map(layer).collect(),
             gram: Array3::zeros((particles, rows, rows)),
+            factors: None,
             slot_rows,
             dim: linear.dim(),
         })
@@ -78,6 +81,7 @@ impl LayeredRows {
 
     /// Products of the slot's rows with all rows; those within the slot once, and mirrored.
     fn update_gram(&mut self, slot: Range<usize>) {
+        self.forget_factors();
         let rows = self.count();
         let layers = &self.layers;
         let grams: Vec<_> = self.gram.outer_iter_mut().collect();
@@ -99,6 +103,12 @@ impl LayeredRows {
 
     fn count(&self) -> usize {
         self.gram.dim().1
+    }
+
+    fn forget_factors(&mut self) {
+        if let Some(factors) = &mut self.factors {
+            factors.clear();
+        }
     }
 }
 
@@ -170,6 +180,10 @@ impl BatchSlots for LayeredRows {
         })
     }
 
+    fn keep_factors(&mut self) {
+        self.factors = Some(KeptFactors::new(self.gram.dim().0));
+    }
+
     fn arrays(&self) -> Vec<ArrayD<f64>> {
         let layers = self.layers.iter();
         let parts = layers.flat_map(|layer| [&layer.inputs, &layer.cotangents]);
@@ -235,6 +249,10 @@ impl ParticleRows for LayeredRows {
         true
     }
 
+    fn kept_factors(&self) -> Option<&KeptFactors> {
+        self.factors.as_ref()
+    }
+
     /// Rows that are not finite are refused when they are written.
     fn non_finite(&self) -> Option<usize> {
         None
@@ -276,6 +294,7 @@ mod tests {
         LayeredRows {
             layers,
             gram: Array3::zeros((2, count, count)),
+            factors: None,
             slot_rows: count,
             dim: start,
         }

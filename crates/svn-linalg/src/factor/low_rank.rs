@@ -10,6 +10,8 @@
 //! The root needs the Cholesky factor only: with `Z = (I + L)⁻¹`, `I − Z L = Z`, hence `(I − Z L)(I − Z L)ᵀ = Z Zᵀ`,
 //! which is `W Wᵀ` multiplied out.
 
+use std::sync::Arc;
+
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis};
 
 use super::{Factor, FactorError, FactorizeDamped, Woodbury};
@@ -23,7 +25,7 @@ pub struct LowRankFactor<R> {
     rows: R,
     weight: f64,
     mu: f64,
-    small: Woodbury,
+    small: Arc<Woodbury>,
 }
 
 impl<R: Rows> LowRankFactor<R> {
@@ -35,6 +37,29 @@ impl<R: Rows> LowRankFactor<R> {
     pub fn new(rows: R, weight: f64, mu: f64) -> Result<Self, FactorError> {
         let gram = |out: ArrayViewMut2<'_, f64>| rows.gram_into(out);
         let small = Self::small(gram, &rows, weight, mu)?;
+        Ok(Self {
+            rows,
+            weight,
+            mu,
+            small: Arc::new(small),
+        })
+    }
+
+    /// [`new`](Self::new) with the factor of `C` from `keep(w/μ, make)`, which may have it already.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub(crate) fn kept(
+        rows: R,
+        weight: f64,
+        mu: f64,
+        keep: impl FnOnce(
+            f64,
+            &dyn Fn() -> Result<Woodbury, FactorError>,
+        ) -> Result<Arc<Woodbury>, FactorError>,
+    ) -> Result<Self, FactorError> {
+        let gram = |out: ArrayViewMut2<'_, f64>| rows.gram_into(out);
+        let small = keep(weight / mu, &|| Self::small(gram, &rows, weight, mu))?;
         Ok(Self {
             rows,
             weight,
@@ -62,7 +87,7 @@ impl<R: Rows> LowRankFactor<R> {
             rows,
             weight,
             mu,
-            small,
+            small: Arc::new(small),
         })
     }
 

@@ -59,7 +59,13 @@ impl<'a> LowRankView<'a> {
         particle: usize,
         damping: f64,
     ) -> Result<LowRankFactor<Box<dyn Rows + 'a>>, FactorError> {
-        LowRankFactor::new(self.rows.rows(particle), self.weight, self.shift + damping)
+        let (rows, mu) = (self.rows.rows(particle), self.shift + damping);
+        match self.rows.kept_factors() {
+            Some(kept) => LowRankFactor::kept(rows, self.weight, mu, |ratio, make| {
+                kept.factor(particle, ratio, make)
+            }),
+            None => LowRankFactor::new(rows, self.weight, mu),
+        }
     }
 
     /// Whether the rows are the side that takes less to factor. There are fewer than parameters then, or up to about twice as many

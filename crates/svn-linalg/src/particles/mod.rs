@@ -20,12 +20,14 @@
 
 mod dense;
 mod diagonal;
+mod kept;
 mod low_rank;
 mod rows;
 mod shifted;
 
 pub use dense::DenseMatrices;
 pub use diagonal::DiagonalMatrices;
+pub use kept::KeptFactors;
 pub use low_rank::{LowRank, LowRankView};
 pub use rows::ParticleRows;
 pub use shifted::Shifted;

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use ndarray::{ArrayBase, ArrayViewMut2, Axis, Data, Ix3};
 
+use super::KeptFactors;
 use crate::dense;
 use crate::operator::Rows;
 
@@ -27,6 +28,11 @@ pub trait ParticleRows: Debug + Send + Sync {
     /// Whether `J_p J_pᵀ` is kept beside the rows and costs nothing to ask for.
     fn keeps_gram(&self) -> bool {
         false
+    }
+
+    /// Factors of these very rows, where they are kept for as long as the rows are.
+    fn kept_factors(&self) -> Option<&KeptFactors> {
+        None
     }
 
     /// A particle with a row that is not finite. Implementations that checked their rows when they were made say none.
@@ -85,6 +91,10 @@ impl<T: ParticleRows + ?Sized> ParticleRows for &T {
 
     fn keeps_gram(&self) -> bool {
         (**self).keeps_gram()
+    }
+
+    fn kept_factors(&self) -> Option<&KeptFactors> {
+        (**self).kept_factors()
     }
 
     fn non_finite(&self) -> Option<usize> {

@@ -63,6 +63,8 @@ pub(crate) fn fit_linear(
             mean_kernel: None,
             kernel_warning: None,
             repulsion_ratio: None,
+            effective_parameters: None,
+            stationary_noise: None,
             damping: 0.0,
             trust_scale: 1.0,
             rejected: 0,

@@ -77,13 +77,16 @@ impl Epoch<'_> {
         self.run.curvature_age()
     }
 
-    /// All that a later run needs to go on from here; none in a fit of the last layer, which is done anew. Nothing is copied
-    /// unless this is called.
+    /// All that a later run needs to go on from here; none in the second part of a fit of two (the last layer, or the Newton steps after
+    /// a warm-up), which is done anew. Nothing is copied unless this is called.
     ///
     /// # Errors
     /// [`ModelError::Curvature`] if libtorch fails.
     pub fn checkpoint(&self) -> Result<Option<Checkpoint>, ModelError> {
-        self.run.checkpoint()
+        match self.part.before {
+            0 => self.run.checkpoint(),
+            _ => Ok(None),
+        }
     }
 }
 

@@ -17,6 +17,14 @@ pub struct EpochReport {
     pub kernel_warning: Option<KernelWarning>,
     /// Repulsion over drive, mean over the epoch.
     pub repulsion_ratio: Option<f64>,
+    /// Directions that the data say more of than prior and damping, at the end of the epoch: see
+    /// [`Posterior::effective_parameters`](crate::posterior::Posterior::effective_parameters). None for methods without curvature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_parameters: Option<f64>,
+    /// Nats a row that the last step's size and batch hold a quadratic of so many parameters above its minimum, at most:
+    /// `ε/(2 − ε) · γ/(2b)` (0 where a batch has all rows). Above a hundredth a smaller step, a larger batch or an average of weights gains.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stationary_noise: Option<f64>,
     /// Levenberg damping of the last step.
     pub damping: f64,
     /// Mean share of the step that the trust region let through, 1 for none cut.
@@ -37,6 +45,8 @@ pub(super) struct EpochSums {
     negligible: usize,
     trust: f64,
     damping: f64,
+    /// Size of the last step, if it was a Newton step.
+    pub(super) rate: Option<f64>,
     rejected: usize,
 }
 
@@ -56,6 +66,7 @@ impl EpochSums {
         }
         self.trust += info.trust_scale.iter().sum::<f64>() / info.trust_scale.len().max(1) as f64;
         self.damping = info.damping;
+        self.rate = info.solve.as_ref().map(|_| info.rate);
         self.rejected += info.rejected.len();
     }
 
@@ -69,6 +80,8 @@ impl EpochSums {
             mean_kernel: mean(sums.kernel),
             kernel_warning: sums.kernel_warning(),
             repulsion_ratio: mean(sums.repulsion),
+            effective_parameters: None,
+            stationary_noise: None,
             damping: sums.damping,
             trust_scale: sums.trust / sums.steps.max(1) as f64,
             rejected: sums.rejected,

@@ -5,7 +5,7 @@ use super::report::EpochSums;
 use super::run::{Run, drive};
 use super::validation::{Outputs, Validation};
 use super::{Checkpoint, EpochReport, Fit, FitSettings, Observer};
-use crate::posterior::Posterior;
+use crate::posterior::{Posterior, stationary_noise};
 use crate::{Likelihood, Members, ModelError, Rows};
 use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
@@ -158,7 +158,17 @@ impl Run for Training<'_> {
             sums.add(&info);
         }
         let nll = self.score(epoch)?;
-        self.progress.history.push(sums.finish(epoch, nll));
+        let parameters = self.posterior.effective_parameters(self.state.damping())?;
+        let (rate, batch) = (sums.rate, self.settings.batch_size);
+        let noise = |(rate, parameters)| match batch < self.posterior.rows() {
+            true => stationary_noise(rate, parameters, batch),
+            false => 0.0,
+        };
+        self.progress.history.push(EpochReport {
+            effective_parameters: parameters,
+            stationary_noise: rate.zip(parameters).map(noise),
+            ..sums.finish(epoch, nll)
+        });
         self.progress.epoch_times.push(start.elapsed());
         Ok(())
     }

@@ -188,6 +188,7 @@ fn check(recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
             recipe.ll_mode == Some(LastLayerMode::Pretrained),
             "a pretrained last layer",
         ),
+        (recipe.warmup.is_some_and(|epochs| epochs > 0), "a warm-up"),
     ];
     match others.into_iter().find(|(asked, _)| *asked) {
         Some((_, what)) => Err(ModelError::setting(

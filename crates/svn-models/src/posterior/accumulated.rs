@@ -16,6 +16,7 @@ use svn_stein::Curvature;
 
 use super::average::{EigenAverage, MovingAverage};
 use super::collect::Collect;
+use super::effective;
 use super::order::RingOrder;
 use super::ring::Ring;
 use super::saved::SavedCurvature;
@@ -122,6 +123,18 @@ impl Accumulated {
         self.collector.curvature(weight, self.shape.shift, renew)
     }
 
+    /// [`effective::parameters`] of the curvature in use; none where it has no factor.
+    pub(super) fn effective_parameters(
+        &mut self,
+        weight: f64,
+        damping: f64,
+        seed: u64,
+    ) -> Result<Option<f64>, ModelError> {
+        let shift = self.shape.shift;
+        let curvature = self.collector.curvature(weight, shift, false)?;
+        Ok(effective::parameters(&*curvature, shift, damping, seed).ok())
+    }
+
     /// Whether Kronecker factors are decomposed at this step.
     fn decomposes(&self) -> bool {
         let refresh = self.shape.settings.refresh;
@@ -150,7 +163,10 @@ impl Accumulated {
 fn ring(linear: &dyn Linearized, columns: usize, shape: &Shape) -> Result<Ring, ModelError> {
     let slots = shape.settings.ring.max(1);
     let slot_rows = shape.batch * columns;
-    let kept = rows(linear, slots, slot_rows)?;
+    let mut kept = rows(linear, slots, slot_rows)?;
+    if shape.settings.every > 1 {
+        kept.keep_factors();
+    }
     Ok(Ring::new(RingOrder::new(slots), kept, shape.rows))
 }
 

@@ -124,6 +124,7 @@ impl<A: Accumulate> Collect for MovingAverage<A> {
             arrays: Vec::new(),
             sums: self.sums(),
             behind: self.behind,
+            weight: None,
         })
     }
 

@@ -52,6 +52,8 @@ pub(super) struct SavedCollector {
     /// Of a moving average: the sums, and those that the decompositions in use were made from.
     pub sums: Vec<AccumulatedSums>,
     pub behind: usize,
+    /// Of a ring: the noise weight that its rows are used under.
+    pub weight: Option<f64>,
 }
 
 /// A state that does not fit the settings.

@@ -13,6 +13,7 @@ mod average;
 mod batches;
 mod collect;
 mod context;
+mod effective;
 mod noise;
 mod order;
 mod ring;
@@ -22,6 +23,7 @@ mod target;
 
 pub use batches::Batches;
 pub use context::{Context, ContextSettings};
+pub(crate) use effective::stationary_noise;
 pub(crate) use noise::NoiseEstimate;
 pub(crate) use saved::SavedPosterior;
 pub use settings::{

@@ -22,12 +22,20 @@ pub(super) struct Ring {
     slots: Box<dyn BatchSlots>,
     /// Training rows `n`.
     rows: usize,
+    /// Noise weight under which the rows as they are were first used: it stays until others are written, so that a factor made of
+    /// both can stay as well.
+    weight: Option<f64>,
 }
 
 impl Ring {
     /// Nothing yet, in `slots` slots.
     pub(super) fn new(order: RingOrder, slots: Box<dyn BatchSlots>, rows: usize) -> Self {
-        Self { order, slots, rows }
+        Self {
+            order,
+            slots,
+            rows,
+            weight: None,
+        }
     }
 }
 
@@ -45,6 +53,7 @@ impl Collect for Ring {
     ) -> Result<(), ModelError> {
         self.slots.write(linear, root, self.order.current)?;
         self.order.set_rows(linear.batch());
+        self.weight = None;
         Ok(())
     }
 
@@ -54,6 +63,7 @@ impl Collect for Ring {
         shift: f64,
         _renew: bool,
     ) -> Result<Curvature<'_>, ModelError> {
+        let weight = *self.weight.get_or_insert(weight);
         Ok(self
             .slots
             .curvature(weight * self.order.weight(self.rows), shift))
@@ -69,6 +79,7 @@ impl Collect for Ring {
             arrays: self.slots.arrays(),
             sums: Vec::new(),
             behind: 0,
+            weight: self.weight,
         })
     }
 
@@ -82,6 +93,7 @@ impl Collect for Ring {
         };
         self.slots.set_arrays(saved.arrays, &order.written())?;
         self.order = order;
+        self.weight = saved.weight;
         Ok(())
     }
 }

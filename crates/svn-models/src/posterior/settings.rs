@@ -92,7 +92,7 @@ impl TryFrom<String> for CurvatureRoot {
 /// | `root` | `exact` | exact or drawn Fisher information | [`CurvatureRoot`] |
 /// | `rows` | all | rows of a batch that the curvature is taken from, drawn like the batch; the score has all of them | ≥ 1 |
 /// | `ring` | 6 | memory `L`: batches in the ring, or `1/(1 − β)` of the moving average | ≥ 1 |
-/// | `every` | 1 | only each so many-th batch is added | ≥ 1 |
+/// | `every` | 1 | only each so many-th batch is added; the steps between reuse rows, noise weight and factor | ≥ 1 |
 /// | `refresh` | 10 | steps between decompositions of Kronecker factors, fewer in the first steps | ≥ 1 |
 ///
 /// A score from more rows than the curvature is the sub-sampled Newton method (Byrd, Chin, Neveitt and Nocedal, *On the use
@@ -112,7 +112,10 @@ pub struct CurvatureSettings {
     pub rows: Option<usize>,
     /// Memory `L` in batches.
     pub ring: usize,
-    /// Only each so many-th batch adds to the curvature; score and noise follow all.
+    /// Only each so many-th batch adds to the curvature; the score follows all. Of `Full` the damped factor is kept until then, with
+    /// the noise weight that it was made under, so that a step between costs products with the rows and two triangular solves
+    /// (lazy Newton steps: Shamanskii, *A modification of Newton's method*, 1967; Doikov, Chayti and Jaggi, *Second-order
+    /// optimization with lazy Hessians*, 2023).
     pub every: usize,
     /// For `Kfac` and `Ekfac`: factors are decomposed anew at steps 0, 1, 2, 4, 8, … and then at each multiple of this. The other
     /// families have nothing to decompose.

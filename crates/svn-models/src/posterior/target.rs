@@ -139,6 +139,27 @@ impl Posterior {
         self.accumulated.as_ref().map(Accumulated::age)
     }
 
+    /// Effective number of parameters of the curvature in use under Levenberg damping `λ`, mean over the particles and up to the error of a
+    /// few random vectors:
+    ///
+    /// ```text
+    /// γ = (1/N) Σ_p tr C_p (C_p + (δ + λ) I)⁻¹
+    /// ```
+    ///
+    /// A Newton step of size `ε` from a batch of `b` rows holds a quadratic at most `ε/(2 − ε) · γ/(2b)` nats a row above its minimum.
+    /// None if no curvature was asked for.
+    ///
+    /// # Errors
+    /// [`ModelError`] of a decomposition that fails.
+    pub fn effective_parameters(&mut self, damping: f64) -> Result<Option<f64>, ModelError> {
+        let weight = self.likelihood.curvature_weight();
+        let seed = self.settings.seed.wrapping_add(self.drawn);
+        match &mut self.accumulated {
+            Some(accumulated) => accumulated.effective_parameters(weight, damping, seed),
+            None => Ok(None),
+        }
+    }
+
     /// Number of training rows `n`.
     pub fn rows(&self) -> usize {
         self.targets.len()

@@ -55,6 +55,33 @@ impl Resolved {
         recipe.resolve(self.method, &self.problem)
     }
 
+    /// Settings of the first-order steps before the Newton steps, if there are to be any: Adam on every particle by itself, in batches
+    /// of what first-order methods take.
+    ///
+    /// # Errors
+    /// As for [`fit_settings`](Self::fit_settings).
+    pub fn warmup_settings(
+        &self,
+        device: Device,
+        seed: u64,
+    ) -> Result<Option<FitSettings>, ModelError> {
+        let Some(epochs) = self.recipe.warmup else {
+            return Ok(None);
+        };
+        let size = super::defaults::first_order_batch(self.problem.rows);
+        let before = Self {
+            recipe: Recipe {
+                epochs: Some(epochs),
+                batch_size: self.recipe.batch_size.map(|most| most.min(size)),
+                averaging: None,
+                schedule: None,
+                ..self.recipe.clone()
+            },
+            ..self.clone()
+        };
+        before.settings_of(Method::Ensemble, device, seed).map(Some)
+    }
+
     /// Which likelihood.
     pub fn likelihood(&self) -> LikelihoodKind {
         match (self.problem.classes, self.recipe.binary) {
@@ -144,7 +171,10 @@ impl Resolved {
             root: recipe.root.unwrap_or(CurvatureRoot::Exact),
             rows: recipe.curvature_rows,
             ring: recipe.ring.unwrap_or(1),
-            ..CurvatureSettings::default()
+            every: recipe.curvature_every.unwrap_or(1),
+            refresh: recipe
+                .curvature_refresh
+                .unwrap_or(CurvatureSettings::default().refresh),
         }
     }
 

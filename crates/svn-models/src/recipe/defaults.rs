@@ -164,6 +164,7 @@ impl Recipe {
         };
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
+        let warmup = given.warmup.filter(|&epochs| epochs > 0 && newton);
         let classes = problem.classes.is_some();
         let has_kernel = method.has_kernel();
         let metric = match method {
@@ -188,7 +189,10 @@ impl Recipe {
             patience: given.patience.filter(|&epochs| epochs > 0),
             time_limit: given.time_limit,
             select: given.select.filter(|&by| by == Selection::Kfold),
-            lr: given.lr.or(Some(default.lr)).filter(|_| first_order),
+            lr: given
+                .lr
+                .or(Some(default.lr))
+                .filter(|_| first_order || warmup.is_some()),
             newton_lr: given
                 .newton_lr
                 .or(Some(default.newton_lr))
@@ -260,6 +264,12 @@ impl Recipe {
                 .filter(|_| newton),
             ring: given.ring.or(Some(default.ring)).filter(|_| curved),
             curvature_rows: given.curvature_rows.filter(|_| curved),
+            // A repulsion in function space asks for rows whose curvature the step has.
+            curvature_every: given
+                .curvature_every
+                .filter(|_| curved && method != Method::FunctionSvn),
+            curvature_refresh: given.curvature_refresh.filter(|_| curved),
+            warmup,
             schedule: given.schedule,
             averaging: given.averaging,
             binary: given
@@ -309,8 +319,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
         (true, Size::Medium) => (256, 100.0, 0.03, 1),
         (true, Size::Large) => (384, 500.0, 0.03, 1),
-        (false, Size::Few | Size::Small) => (16, 0.0, 0.0, 6),
-        (false, Size::Medium | Size::Large) => (32, 0.0, 0.0, 6),
+        (false, _) => (first_order_batch(problem.rows), 0.0, 0.0, 6),
     };
     Defaults {
         activation: Activation::Relu,
@@ -340,6 +349,14 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
         damping,
         trust_region,
         ring,
+    }
+}
+
+/// Rows of a batch of first-order steps on a perceptron.
+pub(super) fn first_order_batch(rows: usize) -> usize {
+    match Size::of(rows) {
+        Size::Few | Size::Small => 16,
+        Size::Medium | Size::Large => 32,
     }
 }
 

@@ -5,8 +5,8 @@ use crate::fit::{Ending, Fit, Observer, Part, Start, Within, fit, fit_last_layer
 use crate::{Device, ModelError, Rows};
 
 impl Resolved {
-    /// Train on the first of `rows`, choose on the second: all layers, and for pretrained LL-SVN the last layer alone after
-    /// that. Patience is that of each part, the time limit that of both.
+    /// Train on the first of `rows`, choose on the second: all layers, for pretrained LL-SVN the last layer alone after
+    /// that, and with a warm-up by first-order steps before the others. Patience is that of each part, the time limit that of both.
     ///
     /// # Errors
     /// As for [`fit`] and [`fit_last_layer`].
@@ -26,10 +26,15 @@ impl Resolved {
             }
             return fit_linear(&settings, train, validation);
         }
-        if self.recipe.ll_mode != Some(LastLayerMode::Pretrained) {
-            return fit(&settings, train, validation, start, observer);
-        }
-        let mut last = self.last_layer_settings(device, seed)?;
+        let pretrained = self.recipe.ll_mode == Some(LastLayerMode::Pretrained);
+        let warmup = self.warmup_settings(device, seed)?;
+        // A run that goes on from trained members is warm.
+        let warmup = warmup.filter(|_| !matches!(start, Start::Members(_)));
+        let (settings, mut last) = match warmup {
+            Some(before) if !pretrained => (before, settings),
+            _ if pretrained => (settings, self.last_layer_settings(device, seed)?),
+            _ => return fit(&settings, train, validation, start, observer),
+        };
         let part = Part {
             after: last.epochs,
             ..Part::default()
@@ -51,7 +56,17 @@ impl Resolved {
             ..Part::default()
         };
         let mut watch = Within { observer, part };
-        let last = fit_last_layer(&last, &before.ensemble, train, validation, &mut watch)?;
+        let members = &before.ensemble;
+        let last = match pretrained {
+            true => fit_last_layer(&last, members, train, validation, &mut watch)?,
+            false => fit(
+                &last,
+                train,
+                validation,
+                Start::Members(members),
+                &mut watch,
+            )?,
+        };
         Ok(before.then(last))
     }
 }

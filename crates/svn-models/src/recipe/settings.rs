@@ -196,6 +196,12 @@ settings! {
     ring: usize, "N", COUNT;
     /// Rows of a batch that the curvature is taken from; all if left out
     curvature_rows: usize, "N", COUNT;
+    /// Only each so many-th batch adds curvature; the steps between reuse it and, if full, its factor; 1 if left out
+    curvature_every: usize, "N", COUNT;
+    /// Steps between decompositions of Kronecker factors; 10 if left out
+    curvature_refresh: usize, "N", COUNT;
+    /// Epochs of first-order steps (Adam) on every particle by itself before the Newton steps, which epochs then counts; 0 if left out
+    warmup: usize, "N", WHOLE;
     /// Step size over the run: cosine or constant
     schedule: Schedule, "NAME", Range::ANY;
     /// Average weights over this share of the steps so far; no average if left out

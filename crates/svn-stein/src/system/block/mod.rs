@@ -16,7 +16,9 @@ mod low_rank;
 mod small;
 
 use ndarray::{Array2, Array3, ArrayView2, ArrayViewMut2, Zip, s};
-use svn_linalg::{Cholesky, CholeskyParams, Factor, MixedMemory, ScaledFactor, Woodbury, dense};
+use svn_linalg::{
+    Cholesky, CholeskyParams, Factor, LowRankView, MixedMemory, ScaledFactor, Woodbury, dense,
+};
 
 use super::inverse::Inverse;
 use super::{Scratch, SvnSystem, for_each_particle, symmetrise};
@@ -37,8 +39,11 @@ pub(super) fn blocks<'s>(
 ) -> Result<Blocks<'s>, SteinError> {
     let (n, d) = system.shape();
     let others = if system.is_decoupled() { 1 } else { n };
+    // A factor that may be there already is that of a particle's own rows.
+    let kept = |low: LowRankView<'_>| others == 1 && low.rows.kept_factors().is_some();
     if let Some(low) = system.curvature.low_rank()
         && others * low.rows.count() <= d
+        && !kept(low)
     {
         return Ok(Blocks {
             inverse: Box::new(LowRankBlocks::new(system, low, memory)?),
