@@ -455,7 +455,27 @@ pub(crate) struct Flat {
     pub curvature: Array2<f64>,
 }
 
+/// Particles are their own images.
+impl FunctionSpace for Flat {
+    fn images(&mut self, particles: ArrayView2<'_, f64>) -> Result<Array2<f64>, TargetError> {
+        Ok(particles.to_owned())
+    }
+
+    fn pull_back_into(
+        &mut self,
+        cotangents: ArrayView2<'_, f64>,
+        mut out: ArrayViewMut2<'_, f64>,
+    ) -> Result<(), TargetError> {
+        out.assign(&cotangents);
+        Ok(())
+    }
+}
+
 impl Score for Flat {
+    fn function_space(&mut self) -> Option<&mut dyn FunctionSpace> {
+        Some(self)
+    }
+
     fn dim(&self) -> usize {
         self.dim
     }
