@@ -32,7 +32,7 @@ fn bad_arguments_are_one_line_and_exit_2() {
         ),
         (
             vec!["--method", "sgd"],
-            "invalid value 'sgd' for '--method <NAME>': unknown method `sgd`; known: ensemble, wgd, svgd, newton-ensemble, svn, ll-svn, ssvn, linear".to_owned(),
+            "invalid value 'sgd' for '--method <NAME>': unknown method `sgd`; known: ensemble, wgd, svgd, f-wgd, newton-ensemble, f-svn, svn, ll-svn, ssvn, linear".to_owned(),
         ),
         (
             vec!["--coupling", "none"],
