@@ -236,6 +236,25 @@ fn folds_and_likelihoods_that_were_tried_are_in_the_record() {
     assert!(linear.metric("nll").is_some() && linear.metric("linear_weight").is_none());
 }
 
+/// Three members have two directions, the data far more.
+#[test]
+fn members_that_cannot_be_as_wide_as_the_posterior_are_told() {
+    let case = Case::new(named("autompg"));
+    let narrow = |outcome: &Outcome| {
+        let mut warnings = outcome.warnings.iter();
+        warnings.any(|text| text.starts_with("3 members span 2 of the "))
+    };
+    let functions = case.run(Method::FunctionSvn, &small(), 0);
+    assert!(narrow(&functions), "{:?}", functions.warnings);
+    let kernel = functions.kernel.unwrap();
+    assert!(kernel.effective_parameters.unwrap() > 2.0, "{kernel:?}");
+    let weights = case.run(Method::Svn, &small(), 0);
+    assert!(!narrow(&weights));
+    assert!(weights.kernel.unwrap().effective_parameters.is_some());
+    let first_order = case.run(Method::FunctionWgd, &small(), 0);
+    assert_eq!(first_order.kernel.unwrap().effective_parameters, None);
+}
+
 #[test]
 fn choosing_settings_sees_the_best_epoch_of_the_benchmark() {
     for data in [named("autompg"), named("breast")] {

@@ -172,6 +172,7 @@ fn trained(ensemble: Ensemble) -> Trained {
         warnings: warnings(history, &training.ending)
             .into_iter()
             .chain(alone(&ensemble))
+            .chain(narrow(&ensemble))
             .collect(),
         model: Box::new(ensemble),
     }
@@ -189,6 +190,22 @@ fn alone(ensemble: &Ensemble) -> Option<String> {
     alone.then(|| {
         let enough = 2 * folds;
         format!("each of {folds} folds has one member, which nothing interacts with: {method} has no kernel; take {enough} particles or more")
+    })
+}
+
+/// A sentence where members that repel as functions have fewer directions than the data determine.
+fn narrow(ensemble: &Ensemble) -> Option<String> {
+    if !ensemble.settings().method.is_of_functions() {
+        return None;
+    }
+    let members = ensemble.members().particles().nrows();
+    let determined = ensemble.training().history.last()?.effective_parameters?;
+    let spanned = members.saturating_sub(1);
+    (determined > spanned as f64).then(|| {
+        format!(
+            "{members} members span {spanned} of the {determined:.0} or more directions that the data determine and stay narrower than the \
+             posterior; take more particles"
+        )
     })
 }
 
@@ -211,6 +228,7 @@ fn kernel(history: &[EpochReport]) -> Option<KernelUse> {
     (!used.is_empty()).then(|| KernelUse {
         mean: mean(used.iter().map(|(kernel, _)| kernel).sum()),
         repulsion: mean(used.iter().map(|(_, repulsion)| repulsion).sum()),
+        effective_parameters: history.last().and_then(|epoch| epoch.effective_parameters),
     })
 }
 

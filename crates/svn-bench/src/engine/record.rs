@@ -66,6 +66,9 @@ pub struct KernelUse {
     pub mean: f64,
     /// Repulsion over drive.
     pub repulsion: f64,
+    /// Directions that the data determine beside the damping, at the last epoch; N particles span N − 1. None without curvature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effective_parameters: Option<f64>,
 }
 
 /// What differs from run to run.

@@ -84,6 +84,7 @@ fn record(dataset: &str, method: Method, fold: usize) -> Record<UciDesign, ()> {
         kernel: newton.then_some(KernelUse {
             mean: 0.5,
             repulsion: if dataset == "heart" { 0.25 } else { 0.001 },
+            effective_parameters: None,
         }),
         warnings: vec![warning; usize::from(newton && fold > 0)],
         timing: Timing::of(&[1.0, 2.0, 4.0], &[0.25; 4], 1.5),
