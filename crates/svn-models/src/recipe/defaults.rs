@@ -309,11 +309,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
-    // A repulsion between functions has to be at rows whose curvature the step has, and all rows are best, see
-    // `docs/experiments/functions.md`.
-    let whole = method == Method::FunctionSvn && size == Size::Few;
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
-        (true, _) if whole => (problem.rows, 20.0, 0.1, 1),
         (true, _) if drawn => mixture(size),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
@@ -323,7 +319,7 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     };
     Defaults {
         activation: Activation::Relu,
-        epochs: if whole { 400 } else { 50 },
+        epochs: 50,
         lr: match size {
             Size::Few | Size::Small => 0.03,
             _ if method == Method::LlSvn => 0.03,

@@ -219,9 +219,10 @@ fn a_method_records_what_it_uses_and_nothing_else() {
         (functions.repulsion, functions.context),
         (Some(1.0), Some(Context::Training))
     );
-    assert_eq!((functions.batch_size, functions.ring), (Some(300), Some(1)));
-    let large = resolved(Method::FunctionSvn, &LARGE);
-    assert_eq!(large.batch_size, resolved(Method::Svn, &LARGE).batch_size);
+    assert_eq!(
+        (functions.batch_size, functions.ring),
+        (svn.batch_size, svn.ring)
+    );
     assert_eq!(svn.repulsion.or(ensemble.repulsion), None);
     let first_order = resolved(Method::FunctionWgd, &TABLE);
     assert_eq!((first_order.hessian, first_order.damping), (None, None));
