@@ -8,11 +8,10 @@
 //! chains move the hidden layer; the output layer is integrated out, see `marginal`. Weights have many modes that are one
 //! function (units may be permuted and flipped), so that convergence is judged by the function.
 
-mod convergence;
-mod hmc;
+#[path = "../chains/mod.rs"]
+mod chains;
 mod marginal;
 
-use std::error::Error;
 use std::time::Instant;
 
 use ndarray::{Array1, Array2, Axis};
@@ -21,11 +20,12 @@ use rand::rngs::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::Serialize;
 use svn_bench::study::toy::data;
-use svn_linalg::{FactorError, parallel};
+use svn_linalg::parallel;
 use svn_models::scaling::{FeatureScaler, TargetScaler};
 
-use convergence::split_r_hat_and_ess;
-use hmc::{Density as _, Run, Settings};
+use chains::convergence::{Worst, split_r_hat_and_ess};
+use chains::hmc::{self, Density as _, Failure, Run, Settings};
+use chains::round;
 use marginal::Marginal;
 
 const SEED: u64 = 42;
@@ -35,6 +35,8 @@ const SETTINGS: Settings = Settings {
     warm_up: 1000,
     draws: 4000,
     path: 1.5,
+    first_step: 0.01,
+    max_leaps: 500,
     target_acceptance: 0.8,
 };
 /// Where convergence is told point by point.
@@ -100,16 +102,6 @@ struct Split {
     sd: f64,
 }
 
-/// Over grid points, of draws, means and deviations alike.
-#[derive(Serialize)]
-struct Worst {
-    points: usize,
-    /// Points where no `R̂` is above 1.05.
-    agreed: usize,
-    largest_r_hat: f64,
-    least_ess: f64,
-}
-
 /// Moments of the function without noise, in the units of the targets.
 #[derive(Serialize)]
 struct Grid {
@@ -133,13 +125,13 @@ struct Problem {
     points: Array1<f64>,
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let (x, y) = data::train();
     let features = FeatureScaler::fit(x.view())?;
     let targets = TargetScaler::fit(y.view())?;
     let noise = data::NOISE_SD / targets.scale;
-    let column = |x: Array2<f64>| -> Result<Array1<f64>, Box<dyn Error>> {
+    let column = |x: Array2<f64>| -> Result<Array1<f64>, Failure> {
         Ok(features.transform(x.view())?.index_axis_move(Axis(1), 0))
     };
     let density = Marginal::new(
@@ -167,7 +159,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (on_grid, chosen) = agreements.split_at(grid.len());
     let worst = |inside| {
         let part = on_grid.iter().filter(|at| data::is_inside(at.x) == inside);
-        worst(part)
+        Worst::of(part.map(|at| (at.r_hat.values(), at.ess.values())))
     };
     let output = Output {
         model: Model {
@@ -210,7 +202,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 impl Problem {
-    fn run(&self, chain: usize) -> Result<Traces, FactorError> {
+    fn run(&self, chain: usize) -> Result<Traces, Failure> {
         let mut rng = ChaCha20Rng::seed_from_u64(SEED);
         rng.set_stream(chain as u64);
         let dim = self.density.dim();
@@ -272,25 +264,6 @@ impl Split {
     }
 }
 
-fn worst<'a>(part: impl Iterator<Item = &'a Agreement>) -> Worst {
-    let mut worst = Worst {
-        points: 0,
-        agreed: 0,
-        largest_r_hat: 0.0,
-        least_ess: f64::INFINITY,
-    };
-    for at in part {
-        let largest = at.r_hat.values().into_iter().fold(0.0, f64::max);
-        worst.points += 1;
-        worst.agreed += usize::from(largest <= 1.05);
-        worst.largest_r_hat = worst.largest_r_hat.max(largest);
-        worst.least_ess = at.ess.values().into_iter().fold(worst.least_ess, f64::min);
-    }
-    worst.largest_r_hat = round(worst.largest_r_hat);
-    worst.least_ess = round(worst.least_ess);
-    worst
-}
-
 /// Of all draws: the mean of the means, and the mean of the variances with the variance of the means.
 fn moments(grid: &Array2<f64>, chains: &[Traces], targets: TargetScaler) -> Grid {
     let (mut means, mut sds) = (Vec::new(), Vec::new());
@@ -316,11 +289,6 @@ fn moments(grid: &Array2<f64>, chains: &[Traces], targets: TargetScaler) -> Grid
     }
 }
 
-/// Six significant digits.
-fn round(value: f64) -> f64 {
-    format!("{value:.5e}").parse().unwrap_or(value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -340,12 +308,5 @@ mod tests {
         for moment in ["mean", "sd"] {
             assert_eq!(kept["grid"][moment].as_array().unwrap().len(), data::POINTS);
         }
-    }
-
-    #[test]
-    fn six_digits_are_kept() {
-        assert_eq!(round(1234567.8), 1234570.0);
-        assert_eq!(round(-0.000123456789), -0.000123457);
-        assert_eq!(round(0.0), 0.0);
     }
 }

@@ -16,7 +16,7 @@
 use ndarray::{Array1, Array2, ArrayView1, Axis, s};
 use svn_linalg::{Cholesky, Factor as _, FactorError, dense};
 
-use crate::hmc::{Density, Point};
+use crate::chains::hmc::{Density, Failure, Point};
 
 /// Rows of one feature, the noise variance `σ²`, and the width `H` of the hidden layer.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Density for Marginal {
         2 * self.hidden
     }
 
-    fn evaluate(&self, layer: ArrayView1<'_, f64>) -> Result<Point, FactorError> {
+    fn evaluate(&self, layer: ArrayView1<'_, f64>) -> Result<Point, Failure> {
         let features = self.features(layer, self.x.view());
         let OutputLayer { mean, factor } = self.output_layer(&features)?;
         let mut residual = self.y.clone();

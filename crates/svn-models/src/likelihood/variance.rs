@@ -72,7 +72,7 @@ impl VarianceLink {
 
     /// `ln v` and its slope `t`: the one place where outputs become variances; in logarithms, so that nothing overflows
     /// or is rounded away.
-    pub(super) fn log_variance(&self, s: f64) -> (f64, f64) {
+    pub fn log_variance(&self, s: f64) -> (f64, f64) {
         // ln v'(s).
         let log_growth = s.min(self.linear_from);
         let above_floor = log_growth + (s - log_growth).ln_1p();

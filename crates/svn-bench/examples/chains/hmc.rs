@@ -12,7 +12,9 @@ use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use serde::Serialize;
-use svn_linalg::FactorError;
+
+/// What a density may fail with.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A density and its gradient at one place.
 #[derive(Debug, Clone)]
@@ -27,7 +29,7 @@ pub(crate) trait Density {
     fn dim(&self) -> usize;
 
     /// Log density and its gradient.
-    fn evaluate(&self, position: ArrayView1<'_, f64>) -> Result<Point, FactorError>;
+    fn evaluate(&self, position: ArrayView1<'_, f64>) -> Result<Point, Failure>;
 }
 
 /// Settings of a chain.
@@ -39,6 +41,12 @@ pub(crate) struct Settings {
     pub draws: usize,
     /// Mean length of a path.
     pub path: f64,
+    /// Step size that the warm-up begins with; the kept draws do not have it.
+    #[serde(skip)]
+    pub first_step: f64,
+    /// Most leapfrog steps of a path, for the first steps of a warm-up.
+    #[serde(skip)]
+    pub max_leaps: usize,
     /// Acceptance that the warm-up aims at.
     pub target_acceptance: f64,
 }
@@ -57,8 +65,6 @@ pub(crate) struct Run {
 
 /// Energy error from which on a path counts as divergent.
 const DIVERGENT: f64 = 1000.0;
-/// Most leapfrog steps of a path, for the first steps of a warm-up.
-const MAX_LEAPS: usize = 500;
 
 /// Run a chain from `start`; `keep` sees the position after each kept draw.
 pub(crate) fn run(
@@ -66,17 +72,17 @@ pub(crate) fn run(
     start: Array1<f64>,
     settings: Settings,
     rng: &mut ChaCha20Rng,
-    mut keep: impl FnMut(ArrayView1<'_, f64>, &mut ChaCha20Rng) -> Result<(), FactorError>,
-) -> Result<Run, FactorError> {
+    mut keep: impl FnMut(ArrayView1<'_, f64>, &mut ChaCha20Rng) -> Result<(), Failure>,
+) -> Result<Run, Failure> {
     let mut position = start;
     let mut here = density.evaluate(position.view())?;
-    let mut step = StepSize::new(0.01, settings.target_acceptance);
+    let mut step = StepSize::new(settings.first_step, settings.target_acceptance);
     let (mut acceptance, mut divergences, mut leaps) = (0.0, 0, 0);
     for draw in 0..settings.warm_up + settings.draws {
         let warm = draw < settings.warm_up;
         let size = if warm { step.size() } else { step.settled() };
         let path = settings.path * rng.random_range(0.5..1.5);
-        let count = ((path / size).ceil() as usize).clamp(1, MAX_LEAPS);
+        let count = ((path / size).ceil() as usize).clamp(1, settings.max_leaps);
         let momentum = Array1::from_shape_simple_fn(density.dim(), || StandardNormal.sample(rng));
         let end = leapfrog(density, (&position, &here), momentum, size, count)?;
         let accepted = (-end.error).exp().min(1.0);
@@ -116,7 +122,7 @@ fn leapfrog(
     mut momentum: Array1<f64>,
     size: f64,
     count: usize,
-) -> Result<End, FactorError> {
+) -> Result<End, Failure> {
     let energy =
         |point: &Point, momentum: &Array1<f64>| 0.5 * momentum.dot(momentum) - point.log_density;
     let before = energy(here, &momentum);
@@ -199,7 +205,7 @@ mod tests {
             self.mean.len()
         }
 
-        fn evaluate(&self, position: ArrayView1<'_, f64>) -> Result<Point, FactorError> {
+        fn evaluate(&self, position: ArrayView1<'_, f64>) -> Result<Point, Failure> {
             let z = (&position - &self.mean) / &self.sd;
             Ok(Point {
                 log_density: -0.5 * z.dot(&z),
@@ -218,6 +224,8 @@ mod tests {
             warm_up: 500,
             draws: 4000,
             path: 1.5,
+            first_step: 0.01,
+            max_leaps: 500,
             target_acceptance: 0.8,
         };
         let mut rng = ChaCha20Rng::seed_from_u64(1);

@@ -9,6 +9,10 @@
 //!
 //! Reference: Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), arXiv 1903.08008, without the ranks.
 
+use serde::Serialize;
+
+use super::round;
+
 /// `R̂` and the effective sample size of one quantity, a row of draws a chain.
 pub(crate) fn split_r_hat_and_ess(chains: &[Vec<f64>]) -> (f64, f64) {
     let halves: Vec<&[f64]> = chains
@@ -46,6 +50,38 @@ pub(crate) fn split_r_hat_and_ess(chains: &[Vec<f64>]) -> (f64, f64) {
     // The sums begin with ρ₀ = 1.
     let ess = count * n / (2.0 * sum - 1.0);
     ((total / within).sqrt(), ess)
+}
+
+/// Over points of a function, of all quantities that are told of each.
+#[derive(Debug, Serialize)]
+pub(crate) struct Worst {
+    pub points: usize,
+    /// Points where no `R̂` is above 1.05.
+    pub agreed: usize,
+    pub largest_r_hat: f64,
+    pub least_ess: f64,
+}
+
+impl Worst {
+    /// From the `R̂` and the effective sample sizes of each point.
+    pub(crate) fn of<const N: usize>(points: impl Iterator<Item = ([f64; N], [f64; N])>) -> Self {
+        let mut worst = Self {
+            points: 0,
+            agreed: 0,
+            largest_r_hat: 0.0,
+            least_ess: f64::INFINITY,
+        };
+        for (r_hat, ess) in points {
+            let largest = r_hat.into_iter().fold(0.0, f64::max);
+            worst.points += 1;
+            worst.agreed += usize::from(largest <= 1.05);
+            worst.largest_r_hat = worst.largest_r_hat.max(largest);
+            worst.least_ess = ess.into_iter().fold(worst.least_ess, f64::min);
+        }
+        worst.largest_r_hat = round(worst.largest_r_hat);
+        worst.least_ess = round(worst.least_ess);
+        worst
+    }
 }
 
 fn mean(x: &[f64]) -> f64 {
