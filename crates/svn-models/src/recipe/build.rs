@@ -268,6 +268,7 @@ fn newton(recipe: &Recipe, apart: NewtonEnsemble) -> Result<Newton, ModelError> 
         rate: apart.rate,
         damping: apart.damping,
         trust_region: apart.trust_region,
+        lift: recipe.lift.unwrap_or(plain.lift),
         ..plain
     })
 }

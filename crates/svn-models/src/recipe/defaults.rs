@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
-use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Metric, Solver};
+use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, Solver};
 
 use super::Selection;
 use super::{
@@ -74,8 +74,8 @@ impl Recipe {
     /// Fill in what is left out, and leave out what the method does not use.
     ///
     /// # Errors
-    /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, or what a likelihood does
-    /// not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances.
+    /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, particles lifted one by one out of a joint
+    /// system, or what a likelihood does not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances.
     pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
         self.validate()?;
         let mut recipe = self.filled(method, problem);
@@ -86,6 +86,10 @@ impl Recipe {
             recipe = self.undecided(recipe);
         }
         check_head(&recipe)?;
+        if recipe.lift == Some(Lift::Particle) && recipe.coupling != Some(Coupling::BlockDiagonal) {
+            let expected = "kernel, or coupling = block-diagonal: in a joint system the kernel belongs to the step";
+            return Err(ModelError::setting("lift", "particle", expected));
+        }
         match recipe.batch_size {
             Some(size) if size > problem.rows => Err(ModelError::setting(
                 "batch_size",
@@ -234,6 +238,9 @@ impl Recipe {
                 .coupling
                 .or(Some(default.coupling))
                 .filter(|_| newton && between_weights),
+            lift: given
+                .lift
+                .filter(|&lift| newton && between_weights && lift != Lift::Kernel),
             kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
             metric,
             bandwidth: given

@@ -4,7 +4,7 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::de::{DeserializeOwned, IntoDeserializer};
 use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
-use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+use svn_stein::{Bandwidth, Coupling, Kernel, Lift, Metric, Solver};
 
 use super::{Binary, Head, LastLayerMode, Noise, Predictive, Schedule, Selection};
 use crate::posterior::{Context, CurvatureFamily, CurvatureRoot};
@@ -172,6 +172,8 @@ settings! {
     ll_mode: LastLayerMode, "NAME", Range::ANY;
     /// SVN Hessian: exact, gram, block-repulsion or block-diagonal
     coupling: Coupling, "NAME", Range::ANY;
+    /// How a solution becomes a step with block-diagonal coupling: kernel (averaged with those of others) or particle
+    lift: Lift, "NAME", Range::ANY;
     /// Kernel: rbf or imq
     kernel: Kernel, "NAME", Range::ANY;
     /// Metric of the kernel: identity, curvature or diagonal

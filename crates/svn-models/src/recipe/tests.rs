@@ -1,7 +1,7 @@
 //! The list, its ranges, its texts, and the defaults of both networks.
 
 use svn_curvature::Activation;
-use svn_stein::{Bandwidth, Coupling, Kernel, Metric, Solver};
+use svn_stein::{Bandwidth, Coupling, Kernel, Lift, Metric, Solver};
 
 use super::*;
 use crate::fit::LikelihoodKind;
@@ -134,6 +134,7 @@ fn there_and_back() {
         ("root", "sampled 3"),
         ("ll_mode", "pretrained"),
         ("coupling", "block-repulsion"),
+        ("lift", "particle"),
         ("kernel", "imq"),
         ("metric", "diagonal"),
         ("bandwidth", "2d"),
@@ -541,4 +542,29 @@ fn a_fit_has_the_settings_of_its_recipe() {
     let last = resolved.last_layer_settings(Device::Cpu, 3).unwrap();
     assert_eq!([first.method.name(), last.method.name()], ["svgd", "svn"]);
     assert_eq!(last.curvature.part, CurvaturePart::LastLayer);
+}
+
+#[test]
+fn particles_are_lifted_one_by_one_in_blocks_alone() {
+    let recipe = |coupling| Recipe {
+        lift: Some(Lift::Particle),
+        coupling: Some(coupling),
+        ..Recipe::default()
+    };
+    let blocks = recipe(Coupling::BlockDiagonal)
+        .resolve(Method::Svn, &TABLE)
+        .unwrap();
+    let settings = blocks.fit_settings(Device::Cpu, 0).unwrap();
+    assert_eq!(settings.method.newton().unwrap().lift, Lift::Particle);
+    let error = recipe(Coupling::Gram)
+        .resolve(Method::Svn, &TABLE)
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "lift is particle; expected kernel, or coupling = block-diagonal: in a joint system the kernel belongs to the step"
+    );
+    let apart = recipe(Coupling::Gram)
+        .resolve(Method::NewtonEnsemble, &TABLE)
+        .unwrap();
+    assert_eq!(apart.recipe.lift, None);
 }
