@@ -164,10 +164,7 @@ impl Laplace {
             .collect();
         for (member, curvature) in self.members.iter().enumerate() {
             let factored = curvature.factor(member, prior_precision)?;
-            let part = match curvature.dim() == members.particles.ncols() {
-                true => Part::Whole,
-                false => Part::LastLayer,
-            };
+            let part = Part::of(curvature.dim(), members)?;
             for (rows, out) in at.iter().zip(&mut variances) {
                 let mut out = out.index_axis_mut(Axis(0), member);
                 for (chunk, mut out) in rows

@@ -244,6 +244,20 @@ fn networks_too_large_have_the_variance_of_their_last_layer() {
     }
 }
 
+/// As a file might hold that is not of these members.
+#[test]
+fn a_curvature_of_other_parameters_is_refused() {
+    let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));
+    let other = || MemberCurvature::Dense(Array2::eye(7));
+    let laplace = Laplace::of(vec![other(), other()]);
+    let at = normal(1, 3, 9);
+    let error = laplace.variances(&ensemble, 1.0, &[at.view()]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "parameters of a Laplace approximation has shape [7]; expected [21]"
+    );
+}
+
 #[test]
 fn chunks_do_not_matter() {
     let ensemble = ensemble(Likelihood::Gaussian(Gaussian::new(0.2).unwrap()));

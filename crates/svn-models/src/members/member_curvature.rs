@@ -16,6 +16,17 @@ pub(super) enum Part {
 }
 
 impl Part {
+    /// The one with so many parameters.
+    pub(super) fn of(dim: usize, members: &Members) -> Result<Self, ModelError> {
+        let parts = [Self::Whole, Self::LastLayer];
+        let found = parts.into_iter().find(|part| part.dim(members) == dim);
+        found.ok_or_else(|| ModelError::Shape {
+            what: "parameters of a Laplace approximation".into(),
+            found: vec![dim],
+            expected: vec![Self::Whole.dim(members)],
+        })
+    }
+
     /// Number of its parameters.
     pub(super) fn dim(self, members: &Members) -> usize {
         match self {

@@ -79,6 +79,7 @@ fn particles_that_repel_as_functions_have_the_width_of_the_posterior() {
             "{found:?}"
         );
     }
+    // As many first-order steps as SVGD has; the largest found was 0.20 and 0.19.
     for found in &f_wgd {
         assert!(found.rms_sd < 0.3 && found.rms_mean < 0.3, "{found:?}");
     }
@@ -101,5 +102,6 @@ fn five_particles_and_a_share_of_their_laplace_variance_are_as_wide() {
     }
     print("functions of the network 1-10-1", &rows);
     let mean = rows.iter().map(|(_, found)| found.rms_sd).sum::<f64>() / rows.len() as f64;
+    // Without the share it is 0.49.
     assert!(mean < 0.3, "{mean}");
 }
