@@ -7,12 +7,12 @@ use std::path::Path;
 
 /// Of bytes in memory.
 pub(crate) fn of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    format!("{:x}", Sha256::digest(bytes))
 }
 
 /// MD5 of bytes in memory: against accidents, not against malice.
 pub(crate) fn md5_of_bytes(bytes: &[u8]) -> String {
-    hex(&Md5::digest(bytes))
+    format!("{:x}", Md5::digest(bytes))
 }
 
 /// Of a file, read in pieces.
@@ -22,14 +22,10 @@ pub(crate) fn of_file(path: &Path) -> io::Result<String> {
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer)? {
-            0 => return Ok(hex(&hasher.finalize())),
+            0 => return Ok(format!("{:x}", hasher.finalize())),
             n => hasher.update(&buffer[..n]),
         }
     }
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod data;
 pub mod doctor;
 pub mod engine;
+mod files;
 mod libraries;
 pub mod metrics;
 pub mod perf;

@@ -74,8 +74,12 @@ pub(super) fn graph_faults(metadata: &Metadata) -> Vec<String> {
             .iter()
             .filter(|dependency| own.contains(dependency.name.as_str()))
         {
-            if dependency.name != package.name && !rule.may_use.contains(&dependency.name.as_str())
-            {
+            let name = dependency.name.as_str();
+            let for_tests = dependency.kind.as_deref() == Some("dev");
+            let allowed = name == package.name
+                || rule.may_use.contains(&name)
+                || for_tests && rule.tests_may_use.contains(&name);
+            if !allowed {
                 let kind = dependency
                     .kind
                     .as_ref()
@@ -180,7 +184,11 @@ mod tests {
         let metadata = fixture(
             &[
                 ("svn-linalg", &[("ndarray", None)]),
-                ("svn-stein", &[("svn-linalg", None)]),
+                (
+                    "svn-stein",
+                    &[("svn-linalg", None), ("svn-datasets", Some("dev"))],
+                ),
+                ("svn-datasets", &[]),
                 ("svn-curvature", &[("svn-linalg", None), ("tch", None)]),
                 (
                     "svn-models",
@@ -192,7 +200,7 @@ mod tests {
                 ("ndarray", &[]),
                 ("csv", &[]),
             ],
-            5,
+            6,
         );
         assert_eq!(graph_faults(&metadata), Vec::<String>::new());
     }
@@ -202,16 +210,25 @@ mod tests {
         let metadata = fixture(
             &[
                 ("svn-linalg", &[("svn-stein", Some("dev"))]),
-                ("svn-stein", &[("svn-linalg", None), ("svn-models", None)]),
+                (
+                    "svn-stein",
+                    &[
+                        ("svn-linalg", None),
+                        ("svn-models", None),
+                        ("svn-datasets", None),
+                    ],
+                ),
                 ("svn-models", &[]),
+                ("svn-datasets", &[]),
             ],
-            3,
+            4,
         );
         assert_eq!(
             graph_faults(&metadata),
             [
                 "svn-linalg must not depend on svn-stein (dev-dependency)",
-                "svn-stein must not depend on svn-models"
+                "svn-stein must not depend on svn-models",
+                "svn-stein must not depend on svn-datasets"
             ]
         );
     }

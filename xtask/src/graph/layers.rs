@@ -7,6 +7,7 @@ pub(super) const CRATE: &str = "svn-bench";
 
 /// From bottom to top; `lib.rs` and the programs in `bin` are above all.
 pub(super) const LAYERS: &[&[&str]] = &[
+    &["files"],
     &["libraries", "terminal", "data", "split"],
     &["metrics"],
     &["engine"],

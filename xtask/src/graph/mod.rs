@@ -1,10 +1,11 @@
 //! The one-way graph of crates, checked against `cargo metadata` and the sources, and that of the modules of svn-bench.
 //!
 //! ```text
-//! svn-linalg ← svn-curvature, svn-stein ← svn-models ← svn-bench      xtask stands alone
+//! svn-linalg ← svn-curvature, svn-stein ← svn-models ← svn-bench → svn-datasets      xtask stands alone
 //! ```
 
 mod crates;
+mod embedded;
 mod layers;
 mod modules;
 mod rules;
@@ -29,6 +30,7 @@ pub(crate) fn run(place: &Place) -> Result<ExitCode> {
         if let Some(rule) = rules::RULES.iter().find(|rule| rule.name == package.name) {
             faults.extend(words::faults(rule, &sources));
         }
+        faults.extend(embedded::faults(&package.name, &sources));
         if package.name == layers::CRATE {
             let table = modules::Table {
                 layers: layers::LAYERS,

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::fit::scores;
 use super::{Failure, Outcome};
+use crate::files::write_whole;
 use crate::report::{number, of_settings};
 use crate::tabular::{self, Columns, Level, TabularError};
 use crate::terminal::{DONE, Grid, print, render};
@@ -75,28 +76,11 @@ fn whole<T>(
         let text = format!("--output {} is the table itself", path.display());
         return Err(TabularError::Option(text).into());
     }
-    let io = |source| {
-        let path = path.to_owned();
-        Failure::from(TabularError::Io { path, source })
+    let io = |source| TabularError::Io {
+        path: path.to_owned(),
+        source,
     };
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut file = builder
-        .prefix(".predictions-")
-        .tempfile_in(folder)
-        .map_err(io)?;
-    let mut output = BufWriter::new(file.as_file_mut());
-    let found = write(&mut output)?;
-    output.flush().map_err(io)?;
-    drop(output);
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|error| io(error.error))?;
-    Ok(found)
+    Ok(write_whole(path, write, io)?)
 }
 
 #[derive(Debug, Args)]

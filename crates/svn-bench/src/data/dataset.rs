@@ -101,9 +101,17 @@ impl Dataset {
 /// # Errors
 /// Everything in [`DataError`] but what concerns the manifest.
 pub fn load(path: &Path, options: &LoadOptions) -> Result<Dataset, DataError> {
-    let bytes = bytes::read(path)?;
+    from_bytes(path, bytes::read(path)?, options)
+}
+
+/// The same of a file whose unpacked bytes are at hand; messages call it `path`.
+pub(super) fn from_bytes(
+    path: &Path,
+    bytes: Vec<u8>,
+    options: &LoadOptions,
+) -> Result<Dataset, DataError> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    let sha256 = hex(&Sha256::digest(text));
+    let sha256 = format!("{:x}", Sha256::digest(text));
     let reading = Reading {
         header: options.header,
         ..Reading::default()
@@ -297,10 +305,6 @@ fn with_leaks_reported(mut dataset: Dataset, options: &LoadOptions) -> Result<Da
         ));
     }
     Ok(dataset)
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Where the file of a named data set is looked for: `--data`, `SVN_DATA_MIRROR`, the checkout, `SVN_DATA_DIR`.
+//! Where the file of a named data set is looked for: `--data`, `SVN_DATA_MIRROR`, `SVN_DATA_DIR`, the sets built in.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub struct SearchPath {
 }
 
 impl SearchPath {
-    /// The standard order: `data` (from `--data`), `SVN_DATA_MIRROR`, the bundled sets, `SVN_DATA_DIR`.
+    /// The standard order: `data` (from `--data`), `SVN_DATA_MIRROR`, `SVN_DATA_DIR`.
     pub fn standard(data: Option<&Path>) -> Self {
         let variable = |name: &str| {
             std::env::var_os(name)
@@ -22,12 +22,10 @@ impl SearchPath {
         if let Some(folder) = data {
             path.push("--data", folder);
         }
-        if let Some(folder) = variable("SVN_DATA_MIRROR") {
-            path.push("SVN_DATA_MIRROR", &folder);
-        }
-        path.push("bundled", &bundled());
-        if let Some(folder) = variable("SVN_DATA_DIR") {
-            path.push("SVN_DATA_DIR", &folder);
+        for name in ["SVN_DATA_MIRROR", "SVN_DATA_DIR"] {
+            if let Some(folder) = variable(name) {
+                path.push(name, &folder);
+            }
         }
         path
     }
@@ -56,26 +54,24 @@ impl SearchPath {
             .find(|path| path.is_file())
             .ok_or_else(|| DataError::NotFound {
                 name: name.to_owned(),
-                searched: self
-                    .folders
-                    .iter()
-                    .map(|(label, folder)| format!("{} ({label})", folder.display()))
-                    .collect::<Vec<_>>()
-                    .join(", "),
+                searched: self.searched(None),
             })
+    }
+
+    /// What a message says of folders that were looked into in vain: these, or their subfolders `within`.
+    pub(super) fn searched(&self, within: Option<&str>) -> String {
+        let shown = |(label, folder): (&str, &Path)| match within {
+            Some(name) => format!("{} ({label})", folder.join(name).display()),
+            None => format!("{} ({label})", folder.display()),
+        };
+        match self.folders().map(shown).collect::<Vec<_>>() {
+            none if none.is_empty() => "no folder, since none is named".to_owned(),
+            folders => folders.join(", "),
+        }
     }
 }
 
-/// The folder of sets that are part of the checkout.
-fn bundled() -> PathBuf {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    crates
-        .and_then(Path::parent)
-        .unwrap_or(Path::new("."))
-        .join("datasets")
-}
-
-/// Find, read and check a data set of the manifest.
+/// Find, read and check a data set of the manifest; a bundled one that is in no folder is that built in.
 ///
 /// # Errors
 /// [`DataError`]: unknown name, no file, a file that is not the set.
@@ -85,7 +81,14 @@ pub fn load_named(
     path: &SearchPath,
 ) -> Result<Dataset, DataError> {
     let entry = manifest.entry(name)?;
-    let mut dataset = dataset::load(&path.find(name)?, &entry.load_options())?;
+    let options = entry.load_options();
+    let mut dataset = match (path.find(name), svn_datasets::bundled(name)) {
+        (Err(_), Some(text)) => {
+            let shown = PathBuf::from(format!("{name}.csv (built in)"));
+            dataset::from_bytes(&shown, text.into(), &options)?
+        }
+        (found, _) => dataset::load(&found?, &options)?,
+    };
     entry.check(&mut dataset)?;
     Ok(dataset)
 }
@@ -97,10 +100,12 @@ mod tests {
     #[test]
     fn bundled_sets_load_and_are_what_they_claim() {
         let manifest = Manifest::embedded().unwrap();
-        for entry in manifest.entries().iter().filter(|entry| entry.bundled) {
-            let mut path = SearchPath::default();
-            path.push("bundled", &bundled());
-            let data = load_named(&entry.name, &manifest, &path).unwrap();
+        let entries: Vec<_> = manifest.entries().iter().filter(|e| e.bundled).collect();
+        let names: Vec<_> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        let built_in = svn_datasets::BUNDLED.iter().map(|(name, _)| *name);
+        assert_eq!(names, built_in.collect::<Vec<_>>());
+        for entry in entries {
+            let data = load_named(&entry.name, &manifest, &SearchPath::default()).unwrap();
             assert_eq!(
                 (data.rows(), data.x.ncols()),
                 (entry.rows, entry.columns.len() - 1)
@@ -127,15 +132,20 @@ mod tests {
         let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let mut path = SearchPath::default();
         path.push("--data", a.path());
-        path.push("bundled", b.path());
+        path.push("SVN_DATA_DIR", b.path());
         let text = path.find("yacht").unwrap_err().to_string();
         let (pa, pb) = (a.path().display(), b.path().display());
         assert_eq!(
             text,
             format!(
-                "data set `yacht` not found: looked for yacht.csv and yacht.csv.gz in {pa} (--data), {pb} (bundled); \
+                "data set `yacht` not found: looked for yacht.csv and yacht.csv.gz in {pa} (--data), {pb} (SVN_DATA_DIR); \
                  fetch it with `cargo xtask fetch-data yacht` or name its folder with --data DIR"
             )
+        );
+        let nowhere = SearchPath::default().find("yacht").unwrap_err().to_string();
+        assert!(
+            nowhere.contains("in no folder, since none is named; fetch it"),
+            "{nowhere}"
         );
         std::fs::write(b.path().join("yacht.csv"), "").unwrap();
         assert_eq!(path.find("yacht").unwrap(), b.path().join("yacht.csv"));
@@ -146,7 +156,7 @@ mod tests {
     #[test]
     fn a_changed_file_is_noticed() {
         let manifest = Manifest::embedded().unwrap();
-        let text = std::fs::read_to_string(bundled().join("autompg.csv")).unwrap();
+        let text = svn_datasets::bundled("autompg").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let mut path = SearchPath::default();
         path.push("--data", folder.path());

@@ -4,8 +4,6 @@ use serde::Deserialize;
 
 use super::{DataError, Dataset, HeaderMode, LoadOptions, Task};
 
-const TEXT: &str = include_str!("../../../../datasets/manifest.toml");
-
 /// All known data sets, in the order of the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,7 +29,7 @@ pub struct Entry {
     pub columns: Vec<String>,
     /// SHA-256 of the uncompressed text, in hex.
     pub sha256: String,
-    /// Whether the file is part of the checkout.
+    /// Whether the file is built in.
     #[serde(default)]
     pub bundled: bool,
     /// Whether a feature gives the target away; left out of `--all`.
@@ -71,7 +69,7 @@ impl Manifest {
     /// # Errors
     /// [`DataError::Manifest`] if it does not parse: a test keeps that from happening.
     pub fn embedded() -> Result<Self, DataError> {
-        Self::parse(TEXT)
+        Self::parse(svn_datasets::MANIFEST)
     }
 
     /// Parse a manifest.
@@ -202,14 +200,14 @@ mod tests {
 
     #[test]
     fn unknown_fields_and_schemas_are_refused() {
-        let with_field = TEXT.replacen("title =", "titel =", 1);
+        let with_field = svn_datasets::MANIFEST.replacen("title =", "titel =", 1);
         assert!(
             Manifest::parse(&with_field)
                 .unwrap_err()
                 .to_string()
                 .contains("unknown field `titel`")
         );
-        let other = TEXT.replacen("schema = 1", "schema = 2", 1);
+        let other = svn_datasets::MANIFEST.replacen("schema = 1", "schema = 2", 1);
         assert_eq!(
             Manifest::parse(&other).unwrap_err().to_string(),
             "datasets/manifest.toml: expected schema 1, found 2"

@@ -22,7 +22,6 @@ mod table;
 
 pub use audit::{LEAK_CORRELATION, correlation};
 pub use bytes::{open, read};
-pub(crate) use dataset::hex;
 pub use dataset::{Dataset, LoadOptions, LoadReport, load};
 pub use error::DataError;
 pub(crate) use error::near;

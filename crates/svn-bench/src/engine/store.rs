@@ -11,6 +11,7 @@ use serde_json::Value;
 use svn_models::recipe::{Method, Recipe};
 
 use super::{Configuration, Design, RunId, SCHEMA, StoreError};
+use crate::files;
 
 /// A line of a [`Store`]: what came of one run of one configuration.
 pub trait Entry: Serialize + DeserializeOwned {
@@ -403,18 +404,10 @@ fn bad_line(
 /// # Errors
 /// [`StoreError::Io`].
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let io = |source| StoreError::Io {
+    files::write_atomically(path, bytes).map_err(|source| StoreError::Io {
         path: path.to_owned(),
         source,
-    };
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let mut file = File::create(&partial).map_err(io)?;
-    file.write_all(bytes)
-        .and_then(|()| file.sync_all())
-        .map_err(io)?;
-    std::fs::rename(&partial, path).map_err(io)
+    })
 }
 
 #[cfg(test)]

@@ -18,7 +18,6 @@ use svn_models::{Ensemble, Tried};
 
 use super::TabularError;
 use super::kept::{Kept, VERSION};
-use crate::data::hex;
 use crate::engine::{lock, write_atomically};
 
 const WORK: &str = ".fit";
@@ -278,7 +277,7 @@ pub(super) fn sha256(path: &Path) -> Result<String, TabularError> {
     let (mut hash, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
         match file.read(&mut buffer).map_err(TabularError::io(path))? {
-            0 => return Ok(hex(&hash.finalize())),
+            0 => return Ok(format!("{:x}", hash.finalize())),
             read => hash.update(&buffer[..read]),
         }
     }

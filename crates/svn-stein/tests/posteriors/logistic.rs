@@ -22,8 +22,7 @@ struct Logistic {
 
 impl Logistic {
     fn new() -> Self {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../datasets/breast.csv");
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = svn_datasets::bundled("breast").unwrap();
         let table: Vec<Vec<f64>> = text
             .lines()
             .skip(1)

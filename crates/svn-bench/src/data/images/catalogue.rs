@@ -4,8 +4,6 @@ use serde::Deserialize;
 
 use crate::data::DataError;
 
-const TEXT: &str = include_str!("../../../../../datasets/images.toml");
-
 /// All image sets that come in files, in the order of the description.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +54,8 @@ impl Catalogue {
     /// [`DataError::Catalogue`] if it does not parse: a test keeps that from happening.
     pub fn embedded() -> Result<Self, DataError> {
         let wrong = |message: String| DataError::Catalogue { message };
-        let catalogue: Self = toml::from_str(TEXT).map_err(|error| wrong(error.to_string()))?;
+        let catalogue: Self =
+            toml::from_str(svn_datasets::IMAGES).map_err(|error| wrong(error.to_string()))?;
         if catalogue.schema != 1 {
             let found = catalogue.schema;
             return Err(wrong(format!("expected schema 1, found {found}")));

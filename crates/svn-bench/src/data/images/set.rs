@@ -117,20 +117,11 @@ pub(super) struct Part {
 /// # Errors
 /// [`DataError::NoImages`], and as for [`read_images`].
 pub fn load_images(name: &str, path: &SearchPath) -> Result<ImageSet, DataError> {
-    let candidates = || {
-        path.folders()
-            .map(|(label, folder)| (label, folder.join(name)))
-    };
-    let found = candidates()
-        .map(|(_, folder)| folder)
-        .find(|folder| holds_images(folder));
-    let folder = found.ok_or_else(|| {
-        let searched =
-            candidates().map(|(label, folder)| format!("{} ({label})", folder.display()));
-        DataError::NoImages {
-            name: name.to_owned(),
-            searched: searched.collect::<Vec<_>>().join(", "),
-        }
+    let mut folders = path.folders().map(|(_, folder)| folder.join(name));
+    let found = folders.find(|folder| holds_images(folder));
+    let folder = found.ok_or_else(|| DataError::NoImages {
+        name: name.to_owned(),
+        searched: path.searched(Some(name)),
     })?;
     read_images(name, &folder)
 }

@@ -3,9 +3,7 @@
 //! The table holds numbers alone: no text, no identifiers, no times. It is used again as long as version, options and every
 //! source file, by size and time, are what they were.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use ndarray::{Array1, Array2};
 use serde::{Deserialize, Serialize};
@@ -16,6 +14,7 @@ use super::{
     Counts, ExtractOptions, Extraction, FeatureTable, Flow, MimicError, Progress, Release,
     SourceStamp, Tables, extract,
 };
+use crate::files::write_atomically;
 
 /// Version of features and files: another one is another table.
 const VERSION: u32 = 1;
@@ -78,14 +77,15 @@ pub fn cached(
         counts,
     };
     std::fs::create_dir_all(cache).map_err(io(cache))?;
-    write(&cache.join("features.csv"), text.as_bytes())?;
+    let features = cache.join("features.csv");
+    write_atomically(&features, text.as_bytes()).map_err(io(&features))?;
     let path = cache.join("features.json");
     let described = serde_json::to_string_pretty(&manifest);
     let described = described.map_err(|error| MimicError::Cache {
         path: path.clone(),
         message: error.to_string(),
     })?;
-    write(&path, described.as_bytes())?;
+    write_atomically(&path, described.as_bytes()).map_err(io(&path))?;
     Ok((table, manifest))
 }
 
@@ -144,18 +144,4 @@ fn table(text: &str) -> Option<FeatureTable> {
 fn io(path: &Path) -> impl FnOnce(std::io::Error) -> DataError {
     let path = path.to_owned();
     move |source| DataError::Io { path, source }
-}
-
-/// Under another name first, so that a file is whole or not there.
-fn write(path: &Path, bytes: &[u8]) -> Result<(), DataError> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let mut file = BufWriter::new(File::create(&partial).map_err(io(&partial))?);
-    file.write_all(bytes).map_err(io(&partial))?;
-    let file = file
-        .into_inner()
-        .map_err(|error| io(&partial)(error.into_error()))?;
-    file.sync_all().map_err(io(&partial))?;
-    std::fs::rename(&partial, path).map_err(io(path))
 }
