@@ -139,7 +139,8 @@ fn the_ensemble_given_back_is_that_of_the_best_validation_epoch() {
             .ensemble
             .predict(validation.features())
             .unwrap()
-            .negative_log_likelihood(validation.targets());
+            .negative_log_density(validation.targets())
+            .unwrap();
         assert_relative_eq!(again, best, max_relative = 1e-12);
     }
 }

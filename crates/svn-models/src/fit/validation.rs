@@ -1,7 +1,7 @@
 //! The score of weights on the validation rows.
 
 use crate::likelihood::Gaussian;
-use crate::members::{best_noise_variance, prediction};
+use crate::members::prediction;
 use crate::{ClassPrediction, Likelihood, Members, ModelError, Prediction, Rows};
 use ndarray::ArrayView2;
 use svn_curvature::{Backend, Samples, Sequential};
@@ -47,8 +47,8 @@ impl Whole<'_> {
 
 impl Validation<'_> {
     /// The likelihood under which the ensemble would predict now, and its score: the mean negative log likelihood of the
-    /// validation rows, of classes under the mean probability, of Gaussian members under the Gaussian of their moments, of other
-    /// numbers under the density itself. A common noise is the one that suits these rows best.
+    /// validation rows, of classes under the mean probability, of Gaussian members that predict their noise under the Gaussian of
+    /// their moments, of other numbers under the density itself. A common noise is the one under which that is best.
     pub(super) fn score(
         &self,
         particles: ArrayView2<'_, f64>,
@@ -67,11 +67,10 @@ impl Validation<'_> {
         }
         let mut likelihood = self.likelihood;
         if let Likelihood::Gaussian(_) = likelihood {
-            let errors = (&targets - &prediction.mean()).mapv(|e| e * e);
-            let variance =
-                best_noise_variance(errors.view(), prediction.spread().view(), Gaussian::FLOOR);
+            let variance = prediction.best_common_noise(targets, Gaussian::FLOOR);
             prediction = prediction.with_common_noise(variance);
             likelihood = Likelihood::Gaussian(Gaussian::new(variance)?);
+            return Ok((likelihood, prediction.negative_log_density(targets)?));
         }
         Ok((likelihood, prediction.selection_loss(targets)?))
     }

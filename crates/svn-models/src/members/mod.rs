@@ -21,7 +21,6 @@ pub use component::{Component, Family};
 pub(crate) use head::prediction;
 pub use laplace::Laplace;
 pub(crate) use member_curvature::MemberCurvature;
-pub use noise::best_noise_variance;
 pub use predicted::Predicted;
 pub use prediction::Prediction;
 

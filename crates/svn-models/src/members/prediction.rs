@@ -296,8 +296,8 @@ impl Prediction {
         self.shape == Shape::Gaussian && self.laplace.is_none()
     }
 
-    /// What epochs are chosen by: the [moments' Gaussian](Self::negative_log_likelihood) of Gaussian members, whose common noise
-    /// is chosen by the same, the [density itself](Self::negative_log_density) of others.
+    /// What epochs are chosen by: the [moments' Gaussian](Self::negative_log_likelihood) of Gaussian members that predict their
+    /// noise, the [density itself](Self::negative_log_density) of others.
     pub(crate) fn selection_loss(&self, targets: ArrayView1<'_, f64>) -> Result<f64, ModelError> {
         match self.shape {
             Shape::Gaussian => Ok(self.negative_log_likelihood(targets)),

@@ -7,7 +7,7 @@
 //! | [`Fill`](Predictive::Fill) | each member's variance grows by the share of its Laplace variance that so few members cannot span | the same of logits |
 //!
 //! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
-//! are most probable: the noise by the moments of the mixture, the precision by its density. All is in the units of the rows given to training.
+//! are most probable under the mixture. All is in the units of the rows given to training.
 
 mod precision;
 
@@ -15,7 +15,7 @@ use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::likelihood::Gaussian;
-use crate::members::{Laplace, MemberCurvature, Members, best_noise_variance};
+use crate::members::{Laplace, MemberCurvature, Members};
 use crate::recipe::{Predictive, Recipe};
 use crate::{ClassPrediction, Likelihood, ModelError, Prediction, Rows};
 use precision::best_precision;
@@ -288,11 +288,5 @@ fn best_noise(
     let Likelihood::Gaussian(_) = members.likelihood() else {
         return None;
     };
-    let errors = (&targets - &prediction.mean()).mapv(|error| error * error);
-    let variance = prediction.epistemic_variance();
-    Some(best_noise_variance(
-        errors.view(),
-        variance.view(),
-        Gaussian::FLOOR,
-    ))
+    Some(prediction.best_common_noise(targets, Gaussian::FLOOR))
 }
