@@ -4,7 +4,7 @@
 //! cargo run -p svn-stein --example banana [FILE.svg]
 //! ```
 
-#[path = "../tests/common/planar.rs"]
+#[path = "../tests/stein/common/planar.rs"]
 mod planar;
 
 use std::fmt::Write as _;

@@ -7,7 +7,7 @@
 //!
 //! One particle, so that all methods climb to the same mode and only damping, trust region and curvature differ.
 
-#[path = "../tests/common/planar.rs"]
+#[path = "../tests/stein/common/planar.rs"]
 mod planar;
 
 use ndarray::array;

@@ -79,7 +79,7 @@ fn fisher(likelihood: &Likelihood, f: &[f64]) -> Array2<f64> {
 /// Likelihood, outputs, target, loss and ascent.
 type Golden = (Likelihood, &'static [f64], f64, f64, &'static [f64]);
 
-/// Of `tests/golden/heads.py`.
+/// Of `tests/models/golden/heads.py`.
 #[test]
 fn losses_and_ascents_are_the_golden_ones() {
     let t4 = student_t(4.0);

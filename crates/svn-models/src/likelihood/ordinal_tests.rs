@@ -53,7 +53,7 @@ fn fisher(f: &[f64]) -> Array2<f64> {
     fisher
 }
 
-/// Of `tests/golden/heads.py`.
+/// Of `tests/models/golden/heads.py`.
 #[test]
 fn losses_and_ascents_are_the_golden_ones() {
     for (f, y, loss, ascent) in [

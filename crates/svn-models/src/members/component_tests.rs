@@ -6,7 +6,7 @@ use rand::rngs::ChaCha12Rng;
 
 use super::{Component, Family};
 
-/// `ν`, `z`, log density and distribution, of `tests/golden/heads.py`.
+/// `ν`, `z`, log density and distribution, of `tests/models/golden/heads.py`.
 const GOLDEN: [(f64, f64, f64, f64); 24] = [
     (2.5, -30.0, -11.322176020542992, 0.0001455323545786977),
     (2.5, -2.0, -2.6887846222584635, 0.078695747878983),
