@@ -12,6 +12,7 @@
 //! | `S` | `N × b × c × k` | root of the loss's curvature, [`Loss::root`] and its stochastic kin |
 //! | `S_iᵀ J_i` | `N × bk × d` | [`Linearized::rows_into`] |
 //!
+//! Start with [`Sequential`], a network; [`Backend`], what evaluates it; and [`LayeredRows`], its exact curvature.
 //! The way is always the same: let a [`Backend`] take in samples, [`Samples::linearize`] a batch, take a root from a
 //! [`Loss`], and give both to what keeps the curvature: a store of recent batches ([`BatchSlots`]: [`LayeredRows`],
 //! [`WrittenRows`], [`LayerGgn`]; exact) or a sum of moments ([`Accumulate`]: [`DiagAccumulator`], [`KfacAccumulator`],

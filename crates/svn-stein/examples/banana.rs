@@ -1,4 +1,4 @@
-//! SVGD and SVN on the double banana: particles over contours after 10, 50 and 100 steps, as one SVG.
+//! SVGD and SVN on the double banana: particles over contours after 10, 50 and 100 steps, as one SVG if a file is named.
 //!
 //! ```text
 //! cargo run -p svn-stein --example banana [FILE.svg]
@@ -26,9 +26,6 @@ const X: (f64, f64) = (-2.2, 2.2);
 const Y: (f64, f64) = (-1.6, 2.8);
 
 fn main() -> anyhow::Result<()> {
-    let path = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "banana.svg".to_owned());
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let start = Array2::from_shape_simple_fn((60, 2), || StandardNormal.sample(&mut rng));
     let svgd = Method::Svgd {
@@ -67,6 +64,11 @@ fn main() -> anyhow::Result<()> {
                 column as f64 * (PANEL + MARGIN) + MARGIN,
                 row as f64 * (PANEL + MARGIN) + MARGIN,
             );
+            let particles = state.particles();
+            let densities = particles.rows().into_iter();
+            let densities = densities.map(|row| DoubleBanana.evaluate(row[0], row[1]).0);
+            let mean = densities.sum::<f64>() / particles.nrows() as f64;
+            println!("{name}, {steps} steps: mean log density {mean:.2}");
             panel(
                 &mut panels,
                 &format!("{name}, {steps} steps"),
@@ -85,8 +87,10 @@ fn main() -> anyhow::Result<()> {
          font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n<defs><path id=\"contours\" \
          d=\"{contours}\"/></defs>\n{panels}</svg>\n"
     );
-    std::fs::write(&path, svg).with_context(|| format!("cannot write {path}"))?;
-    println!("wrote {path}");
+    if let Some(path) = std::env::args().nth(1) {
+        std::fs::write(&path, svg).with_context(|| format!("cannot write {path}"))?;
+        println!("wrote {path}");
+    }
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Step control on an ill-conditioned curved valley: distance to the mode against steps, as an SVG and a table.
+//! Step control on an ill-conditioned curved valley: distance to the mode against steps, as a table, and as an SVG if a file is named.
 //!
 //! ```text
 //! log π(x, y) = −½ (x − 1)² − ½ 1000 (y − x²)²       curvature at the mode: condition number 2.5e4
@@ -96,10 +96,18 @@ fn gaps(method: Method) -> Result<Vec<f64>, SteinError> {
 }
 
 fn main() -> anyhow::Result<()> {
-    let path = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| "convergence.svg".to_owned());
-    let area = SVGBackend::new(&path, (760, 420)).into_drawing_area();
+    let mut svg = String::new();
+    draw(&mut svg)?;
+    if let Some(path) = std::env::args().nth(1) {
+        std::fs::write(&path, svg)?;
+        println!("\nwrote {path}");
+    }
+    Ok(())
+}
+
+/// Runs all methods, prints the table and draws the figure.
+fn draw(svg: &mut String) -> anyhow::Result<()> {
+    let area = SVGBackend::with_string(svg, (760, 420)).into_drawing_area();
     area.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&area)
         .margin(12)
@@ -142,6 +150,5 @@ fn main() -> anyhow::Result<()> {
         .border_style(BLACK.mix(0.3))
         .draw()?;
     area.present()?;
-    println!("\nwrote {path}");
     Ok(())
 }

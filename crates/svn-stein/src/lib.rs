@@ -4,6 +4,7 @@
 //! Score / Curved target → KernelGram (K, g, Y) → field v → SvnSystem A α = v → V = K α → step control → particles
 //! ```
 //!
+//! Start with [`Score`], the trait of a density of one's own; [`Method`], what to do with it; and [`Sampler`], which does it.
 //! A method is chosen as a [`Method`], turned into a [`Sampler`], and stepped or [`run`] on a target. First-order
 //! methods need a [`Score`], the Newton ones a [`Curved`] target. Everything is deterministic given the seed of the
 //! state; nothing here touches files, the clock or a global random number generator.
