@@ -1,10 +1,11 @@
 //! Files that are whole or not there.
 
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// Write a file so that a crash leaves either the old one or the new one.
+use tempfile::NamedTempFile;
+
+/// Write a file so that a crash leaves either the old one or the new one, and others never see half of it.
 ///
 /// # Errors
 /// What the operating system said.
@@ -21,27 +22,36 @@ pub(crate) fn write_whole<T, E>(
     write: impl FnOnce(&mut dyn Write) -> Result<T, E>,
     io: impl Fn(io::Error) -> E,
 ) -> Result<T, E> {
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".partial");
-    let partial = PathBuf::from(partial);
-    let written = || {
-        let mut file = BufWriter::new(File::create(&partial).map_err(&io)?);
-        let value = write(&mut file)?;
-        let file = file.into_inner().map_err(|error| io(error.into_error()))?;
-        file.sync_all().map_err(&io)?;
-        fs::rename(&partial, path).map_err(&io)?;
-        Ok(value)
-    };
-    let written = written();
-    if written.is_err() {
-        // What went wrong is said already.
-        let _ = fs::remove_file(&partial);
+    let partial = beside(path).map_err(&io)?;
+    let mut file = BufWriter::new(partial);
+    let value = write(&mut file)?;
+    let file = file.into_inner().map_err(|error| io(error.into_error()))?;
+    file.as_file().sync_all().map_err(&io)?;
+    file.persist(path).map_err(|error| io(error.error))?;
+    Ok(value)
+}
+
+/// A new file beside one that it is to replace, under a name of its own, so that several processes may do so at once; removed
+/// unless it is renamed.
+fn beside(path: &Path) -> io::Result<NamedTempFile> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".tmp").suffix(".partial");
+    // As any other new file: others may read it if the user's mask lets them.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    written
+    builder.tempfile_in(folder.unwrap_or(Path::new(".")))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["report"],
     &["study", "tabular"],
-    &["perf", "doctor"],
+    &["perf", "doctor", "sweep"],
     &["cli"],
 ];
 

@@ -33,6 +33,8 @@ pub(super) trait StudyArgs: Hides + Args + Debug {
         Method::Svn,
         Method::LlSvn,
     ];
+    /// Whether what may be loaded depends on methods and settings.
+    const OF_METHODS: bool = false;
     /// Settings that were chosen for its data sets.
     const TUNED: &'static [(&'static str, &'static str)];
 
@@ -178,7 +180,8 @@ impl Common {
 }
 
 impl<A: StudyArgs> Bench<A> {
-    fn asked(&self) -> Asked {
+    /// What is asked for, beside the study's own options.
+    pub(super) fn asked(&self) -> Asked {
         let common = &self.common;
         Asked {
             methods: match common.methods.as_slice() {
@@ -270,7 +273,7 @@ fn bench<A: StudyArgs>(plan: &Plan<'_, A::Study>, work: &Work<'_>, progress: &Pr
 }
 
 /// What a reader of the report wants to know of the machine. No time of day: reruns give the same file.
-fn environment(trainer: &dyn Trainer) -> BTreeMap<String, String> {
+pub(super) fn environment(trainer: &dyn Trainer) -> BTreeMap<String, String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut environment = BTreeMap::from([
         ("svn".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),

@@ -9,6 +9,7 @@ mod predict;
 mod progress;
 mod report;
 mod shell;
+mod sweep;
 mod toy;
 mod training;
 mod tune;
@@ -25,6 +26,7 @@ use svn_models::Device;
 
 use crate::engine::{EngineError, RunError, Trainer};
 use crate::report::ReportError;
+use crate::sweep::SweepError;
 use crate::tabular::TabularError;
 use crate::terminal::{print, usage};
 
@@ -56,6 +58,8 @@ enum Command {
     BenchMimic(Box<bench::Bench<mimic::Stays>>),
     /// Compare methods with the posterior on a curve with a gap
     BenchToy(Box<bench::Bench<toy::NoData>>),
+    /// Do what a plan asks for: many settings, methods and data sets, by processes here or on a cluster
+    Sweep(sweep::Sweep),
     /// Show the native libraries in use and check that they compute right
     Doctor,
     /// Print completions for a shell
@@ -74,6 +78,8 @@ enum Failure {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Report(#[from] ReportError),
+    #[error(transparent)]
+    Sweep(#[from] SweepError),
     #[error(transparent)]
     Tabular(Box<TabularError>),
     /// Standard output takes no more.
@@ -109,6 +115,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
                 report::Report::of::<toy::NoData>,
             ],
         ),
+        Command::Sweep(command) => sweep::run(command, trainer),
         Command::Doctor => doctor::run(),
         Command::Fit(command) => fit::run(command),
         Command::Predict(command) => predict::predict(command),
@@ -123,6 +130,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
             print::error(format_args!("error: {failure}"));
             match failure {
                 Failure::Engine(error) if error.is_input() => BAD_INPUT,
+                Failure::Sweep(error) if error.is_input() => BAD_INPUT,
                 Failure::Tabular(error) if error.is_input() => BAD_INPUT,
                 _ => FAILED,
             }

@@ -63,6 +63,7 @@ impl Hides for Images {
 impl StudyArgs for Images {
     type Study = Vision;
     type Page = VisionPage;
+    const OF_METHODS: bool = true;
     const TUNED: &'static [(&'static str, &'static str)] = &[];
 
     fn study(&self, common: &Common, asked: &Asked) -> Result<Vision, EngineError> {

@@ -7,15 +7,22 @@ use svn_models::{Device, ModelError};
 /// Arrays of the size of all weights that a fit holds at once: particles, best, gradients, moments, directions.
 const COPIES: f64 = 8.0;
 
-/// A sentence if a run of these settings needs more memory than `limit` bytes.
-///
+/// What a run takes, and what it takes it for.
+pub(super) struct Needed {
+    particles: f64,
+    weights: f64,
+    rows: f64,
+    /// All of it, without the data.
+    pub bytes: f64,
+}
+
 /// ```text
 /// bytes ≈ 8 N (8 d + R² + 2 R √d)      N particles of d weights, R rows of curvature
 /// ```
 ///
 /// # Errors
 /// [`ModelError`] for settings that make no network.
-pub(super) fn too_much(resolved: &Resolved, limit: f64) -> Result<Option<String>, ModelError> {
+pub(super) fn needed(resolved: &Resolved) -> Result<Needed, ModelError> {
     let settings = resolved.fit_settings(Device::Cpu, 0)?;
     let network = settings.build_network(resolved.problem.features)?;
     let (particles, weights) = (settings.particles as f64, network.layout().dim() as f64);
@@ -27,7 +34,25 @@ pub(super) fn too_much(resolved: &Resolved, limit: f64) -> Result<Option<String>
         }
         _ => 0.0,
     };
-    let bytes = 8.0 * particles * (COPIES * weights + rows * rows + 2.0 * rows * weights.sqrt());
+    Ok(Needed {
+        particles,
+        weights,
+        rows,
+        bytes: 8.0 * particles * (COPIES * weights + rows * rows + 2.0 * rows * weights.sqrt()),
+    })
+}
+
+/// A sentence if a run of these settings needs more memory than `limit` bytes.
+///
+/// # Errors
+/// As for [`needed`].
+pub(super) fn too_much(resolved: &Resolved, limit: f64) -> Result<Option<String>, ModelError> {
+    let Needed {
+        particles,
+        weights,
+        rows,
+        bytes,
+    } = needed(resolved)?;
     let gib = |bytes: f64| bytes / f64::from(1 << 30);
     Ok((bytes > limit).then(|| {
         format!(
@@ -42,12 +67,15 @@ pub(super) fn too_much(resolved: &Resolved, limit: f64) -> Result<Option<String>
     }))
 }
 
-/// Memory of this machine in bytes; infinite where it does not say.
-pub(super) fn of_this_machine() -> f64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+/// Memory of this machine in bytes, or of the part of it that this process may use; infinite where it does not say.
+pub(crate) fn of_this_machine() -> f64 {
+    let text = |path| std::fs::read_to_string(path).unwrap_or_default();
+    let info = text("/proc/meminfo");
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<f64>().ok());
-    kib.map_or(f64::INFINITY, |kib| kib * 1024.0)
+    let limit = text("/sys/fs/cgroup/memory.max").trim().parse::<f64>();
+    let all = kib.map_or(f64::INFINITY, |kib| kib * 1024.0);
+    all.min(limit.unwrap_or(f64::INFINITY))
 }
 
 #[cfg(test)]

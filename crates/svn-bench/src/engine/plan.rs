@@ -7,6 +7,9 @@ use super::{Configuration, EngineError, Of, RunId, Study, TunedSource, memory, o
 /// Runs of a design whose rows are cut before anything runs.
 const CHECKED: usize = 100;
 
+/// Copies of the training rows that a run holds at once: the data, the fold, scaled, in batches.
+const COPIES: f64 = 5.0;
+
 /// What is asked for, beside the study's own options.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
@@ -98,6 +101,14 @@ impl<'s, S: Study> Plan<'s, S> {
 }
 
 impl<D: Clone> Group<D> {
+    /// About how many bytes of memory a run of it takes beside the program, the fold's copies of the data among them.
+    pub(crate) fn bytes<S: Study<Design = D>>(&self, study: &S) -> f64 {
+        let problem = study.problem(&self.configuration.design);
+        let data = COPIES * 8.0 * problem.rows as f64 * (problem.features + 1) as f64;
+        let needed = memory::needed(&self.resolved(study, problem.rows));
+        data + needed.map_or(0.0, |needed| needed.bytes)
+    }
+
     /// Its settings as the method has them, for so many training rows.
     pub(super) fn resolved<S: Study<Design = D>>(&self, study: &S, rows: usize) -> Resolved {
         let mut problem = study.problem(&self.configuration.design);

@@ -77,7 +77,13 @@ pub fn run<S: Study>(
     pool::for_each(&pending, work.jobs, |job| -> Result<(), EngineError> {
         observer.started(&job.label);
         let checkpoint = checkpoints.path(&job.group.config, job.run);
-        match pool::caught(|| one(plan.study, job, &checkpoint, work)) {
+        match record_of(
+            plan.study,
+            (job.group, job.run),
+            &job.label,
+            &checkpoint,
+            work,
+        ) {
             Ok(record) => {
                 pool::lock(&shared).append(record.clone())?;
                 // It has served; one that is left over is removed by a later call.
@@ -129,7 +135,7 @@ fn pending<'a, S: Study>(
 }
 
 /// The seed is said where there are several.
-pub(super) fn label<D: Design>(
+pub(crate) fn label<D: Design>(
     index: usize,
     group: &Group<D>,
     run: RunId,
@@ -178,31 +184,42 @@ pub(super) fn fit<S: Study>(
     work.trainer.fit(fold, &resolved, &context)
 }
 
+/// Do a run of a group, from its checkpoint if there is one, and measure it; a failure or a panic in words.
+pub(crate) fn record_of<S: Study>(
+    study: &S,
+    of: (&Group<S::Design>, RunId),
+    label: &JobLabel,
+    checkpoint: &Path,
+    work: &Work<'_>,
+) -> Result<RecordOf<S>, String> {
+    pool::caught(|| one(study, of, label, checkpoint, work))
+}
+
 fn one<S: Study>(
     study: &S,
-    job: &Pending<'_, S::Design>,
+    (group, run): (&Group<S::Design>, RunId),
+    label: &JobLabel,
     checkpoint: &Path,
     work: &Work<'_>,
 ) -> Result<RecordOf<S>, RunError> {
     let start = Instant::now();
-    let configuration = &job.group.configuration;
+    let configuration = &group.configuration;
     let of = Of {
         design: &configuration.design,
-        run: job.run,
+        run,
     };
     let fold = study.fold(of).map_err(RunError::failed)?;
-    let with = (job.run, &fold);
-    let trained = fit(study, job.group, with, &job.label, Some(checkpoint), work)?;
+    let trained = fit(study, group, (run, &fold), label, Some(checkpoint), work)?;
     let model = trained.model.as_ref();
     let (mut metrics, predicted) = measure(model, &fold)?;
     let extra = study.extra(of, &fold, (model, &predicted), &mut metrics)?;
     if work.save_models {
-        let RunId { seed, fold } = job.run;
+        let RunId { seed, fold } = run;
         let name = format!(
             "{}-{}-{}-{seed}-{fold}",
             of.design.dataset(),
             configuration.method,
-            job.group.config
+            group.config
         );
         model.save(&work.folder.join("models").join(name))?;
     }
@@ -212,12 +229,12 @@ fn one<S: Study>(
     Ok(Record {
         schema: SCHEMA,
         study: S::NAME.to_owned(),
-        config: job.group.config.clone(),
+        config: group.config.clone(),
         design: configuration.design.clone(),
         method: configuration.method,
         settings: configuration.settings.clone(),
-        seed: job.run.seed,
-        fold: job.run.fold,
+        seed: run.seed,
+        fold: run.fold,
         rows: PartSizes {
             train: fold.train.y.len(),
             validation: fold.validation.y.len(),
@@ -239,7 +256,8 @@ fn one<S: Study>(
     })
 }
 
-fn shown<D, X>(record: &Record<D, X>) -> Shown<'_> {
+/// What is shown of a record.
+pub(crate) fn shown<D, X>(record: &Record<D, X>) -> Shown<'_> {
     Shown {
         metrics: Some(&record.metrics),
         validation_nll: None,

@@ -316,7 +316,7 @@ fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, us
     let mut good = 0;
     for (index, line) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
         if !line.trim_ascii().is_empty() {
-            match entry::<E>(line) {
+            match parse_entry::<E>(line) {
                 Ok(entry) if entry.of().study != study => {
                     return Err(StoreError::OtherStudy {
                         path: path.to_owned(),
@@ -343,8 +343,8 @@ fn parse<E: Entry>(path: &Path, study: &str, bytes: &[u8]) -> Result<(Vec<E>, us
     Ok((entries, good))
 }
 
-/// An entry, of older schemas as well.
-fn entry<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
+/// An entry from its line, of older schemas as well.
+pub(crate) fn parse_entry<E: Entry>(line: &[u8]) -> Result<E, serde_json::Error> {
     match serde_json::from_slice::<SchemaOnly>(line) {
         Ok(found) if found.schema < u64::from(SCHEMA) => {
             let mut value = serde_json::from_slice(line)?;
@@ -399,7 +399,7 @@ fn bad_line(
     }
 }
 
-/// Write a file so that a crash leaves either the old one or the new one.
+/// Write a file so that a crash leaves either the old one or the new one, and others never see half of it.
 ///
 /// # Errors
 /// [`StoreError::Io`].

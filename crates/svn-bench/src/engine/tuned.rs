@@ -160,15 +160,25 @@ fn in_words(message: &str) -> String {
 }
 
 fn syntax(path: &Path, text: &str, error: &toml::de::Error) -> TunedError {
+    let (line, column, message) = place_of(text, error);
+    TunedError::Syntax {
+        path: path.to_owned(),
+        line,
+        column,
+        message,
+    }
+}
+
+/// Line and column, from 1, of what is wrong in a TOML file, and what it is, in plain words.
+pub(crate) fn place_of(text: &str, error: &toml::de::Error) -> (usize, usize, String) {
     let start = error.span().map_or(0, |span| span.start.min(text.len()));
     let before = text.get(..start).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    TunedError::Syntax {
-        path: path.to_owned(),
-        line: before.matches('\n').count() + 1,
-        column: before[line_start..].chars().count() + 1,
-        message: in_words(&error.message().replace('\n', "; ")),
-    }
+    (
+        before.matches('\n').count() + 1,
+        before[line_start..].chars().count() + 1,
+        in_words(&error.message().replace('\n', "; ")),
+    )
 }
 
 #[cfg(test)]

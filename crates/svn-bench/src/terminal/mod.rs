@@ -25,6 +25,12 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
         let _ = error.print();
         return if shown { DONE } else { BAD_INPUT };
     }
+    print::error(format_args!("{}; see --help", sentence(error)));
+    BAD_INPUT
+}
+
+/// What is wrong with arguments, in one line that begins with `error: `.
+pub(crate) fn sentence(error: &clap::Error) -> String {
     let text = error.to_string();
     // The first paragraph says what is wrong; usage and hints follow.
     let paragraph = text.split("\n\n").next().unwrap_or_default();
@@ -36,6 +42,5 @@ pub(crate) fn usage(error: &clap::Error) -> u8 {
     ];
     let near = near.into_iter().find_map(|kind| error.get(kind));
     let near = near.map_or_else(String::new, |name| format!("; did you mean {name}?"));
-    print::error(format_args!("{}{near}; see --help", lines.join(" ")));
-    BAD_INPUT
+    lines.join(" ") + &near
 }
