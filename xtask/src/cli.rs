@@ -61,6 +61,12 @@ pub(crate) enum Command {
     /// its options. Built in the release profile for `--data`, whose tables have hundreds of millions of rows.
     #[command(after_help = help::MIMIC)]
     BenchMimic(PassedOn),
+    /// Do what a plan asks for, here or on a cluster: data first, then `svn sweep PLAN.toml ARGS`
+    ///
+    /// Everything after `sweep` goes to the command; once that is built, `cargo xtask sweep -- --help` lists all its options.
+    /// `--offline` goes before `sweep`.
+    #[command(arg_required_else_help = true, after_help = help::SWEEP)]
+    Sweep(PassedOn),
     /// Make a report again from its records: `svn report --from DIR`
     #[command(arg_required_else_help = true)]
     Report(PassedOn),

@@ -30,6 +30,19 @@ Example: cargo xtask bench-uci --dataset yacht --method svn --folds 2
 All options, after a build:
   cargo run --no-default-features --package svn-bench -- bench-uci --help";
 
+pub(crate) const SWEEP: &str = "\
+Most used:
+  --dry-run          How many runs, and about how long they take
+  --engine NAME      local (processes here), slurm (an array of tasks) or parallel (commands)
+  --no-submit        Write the script for Slurm and look at it
+  --resubmit-failed  Try runs that failed once more
+  --out DIR          Folder of the records, which plans share
+  collect PLAN.toml  Instead: merge the records, and say what is missing or failed
+
+Example: cargo xtask sweep docs/plans/yacht-ablation.toml --dry-run
+All options, after a build:
+  cargo run --no-default-features --package svn-bench -- sweep --help";
+
 pub(crate) const VISION: &str = "\
 Most used:
   --dataset NAME   mnist, fashion-mnist, synthetic-digits or synthetic-letters; repeatable

@@ -3,9 +3,10 @@
 //! What is wrong with the arguments and can be seen from here is told before anything is fetched or built.
 
 mod asked;
+mod planned;
 
 use crate::build::Build;
-use crate::fetch::{self, Images, Manifest, Sources};
+use crate::fetch::{self, Images, Manifest, Sources, Wanted};
 use crate::paths::Place;
 use crate::{help, process, say};
 use anyhow::{Context, Result};
@@ -53,6 +54,46 @@ pub(crate) fn run(
         true => Build::native(place, asked.offline)?,
         false => Build::Plain,
     };
+    if !asked.own_folder {
+        obtain(place, &sets, extra.as_slice(), asked.offline)?;
+    }
+    let command = benchmark.command();
+    start(place, &build, asked.offline, command, &asked.rest)
+}
+
+/// `cargo xtask sweep PLAN.toml ARGS`: the data that the plan names, then `svn sweep`.
+pub(crate) fn sweep(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    if help::asked(args) {
+        return Ok(help::show(place, "sweep", "svn", &["sweep", "--help"]));
+    }
+    let manifest = Manifest::read(&place.manifest())?;
+    let images = Images::beside(&place.manifest())?;
+    let (mut sets, mut extras, mut libtorch) = (Vec::new(), Vec::new(), false);
+    let here = std::env::current_dir().context("the current folder is gone")?;
+    for (study, asked) in planned::asked(args, &here)? {
+        libtorch |= study == "vision" || asked.libtorch;
+        match study.as_str() {
+            _ if asked.own_folder => {}
+            "uci" => sets.extend(asked.tables(&manifest, &images)?),
+            "vision" => {
+                let (named, extra) = asked.images(&manifest, &images)?;
+                sets.extend(named);
+                extras.extend(extra);
+            }
+            // It draws its data, or finds them, or says what it does not know.
+            _ => {}
+        }
+    }
+    let build = match libtorch {
+        true => Build::native(place, offline)?,
+        false => Build::Plain,
+    };
+    obtain(place, &sets, &extras, offline)?;
+    start(place, &build, offline, "sweep", args)
+}
+
+/// Fetch data sets where they are not here; those that a benchmark can go without are only tried.
+fn obtain(place: &Place, sets: &[Wanted<'_>], extras: &[Wanted<'_>], offline: bool) -> Result<()> {
     let mirror = std::env::var_os("SVN_DATA_MIRROR")
         .filter(|value| !value.is_empty())
         .map(PathBuf::from);
@@ -61,26 +102,23 @@ pub(crate) fn run(
         data: &place.data,
         bundled: &bundled,
         mirror: mirror.as_deref(),
-        offline: asked.offline,
+        offline,
     };
-    if !asked.own_folder {
-        fetch::require_for(sets.iter().chain(&extra), &sources)?;
-    }
-    for set in sets.into_iter().filter(|_| !asked.own_folder) {
+    fetch::require_for(sets.iter().chain(extras), &sources)?;
+    for set in sets {
         let origin = set.obtain(&sources);
         let origin = origin.with_context(|| format!("data set {}", set.name()))?;
         if origin != fetch::Origin::Cache {
             say::error(format_args!("{}: {origin}", set.name()));
         }
     }
-    for set in extra.into_iter().filter(|_| !asked.own_folder) {
-        // The benchmark goes without, and says what it leaves out.
+    for set in extras {
+        // The benchmark says what it leaves out.
         if let Err(error) = set.obtain(&sources) {
             say::error(format_args!("warning: {}: {error:#}", set.name()));
         }
     }
-    let command = benchmark.command();
-    start(place, &build, asked.offline, command, &asked.rest)
+    Ok(())
 }
 
 /// A command of `svn` that needs no data and no libtorch.

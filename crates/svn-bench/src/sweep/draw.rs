@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 use toml::{Table, Value};
 
-use super::plan::{Given, Options, Wrong, given, option};
+use super::plan::{Given, Options, Wrong, given, number_text, option};
 use crate::split::stream;
 
 /// How often is drawn, and from what.
@@ -146,7 +146,7 @@ impl Draw {
         // Four digits can be read; more would not change a result that matters.
         let short = |value: f64| {
             let text = format!("{value:.3e}");
-            Given::Text(text.parse::<f64>().unwrap_or(value).to_string())
+            Given::Text(number_text(text.parse().unwrap_or(value)))
         };
         match self {
             Self::Log(a, b) => short(rng.random_range(a.ln()..b.ln()).exp()),

@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::{Given, Options, Runs};
+use svn_models::recipe::Recipe;
+
+use super::plan::{Given, Options, Runs, is_setting};
 use super::{Plan, SweepError};
+
+/// Options that a job's label has without a note.
+const LABELLED: [&str; 4] = ["dataset", "method", "seed", "seeds"];
 
 /// One setting of all options of a table of a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -106,13 +111,18 @@ impl Combination {
         words(&self.study, &options)
     }
 
-    /// What tells it from others of its table, such as `coupling gram, lr 0.01`.
-    pub fn note(&self) -> String {
+    /// What tells it from others of its table, such as `coupling gram, lr 0.01`, as far as it is among these settings.
+    pub(super) fn note(&self, settings: &Recipe) -> String {
+        let used = serde_json::to_value(settings).unwrap_or_default();
+        let shown = |name: &&String| {
+            let field = name.replace('-', "_");
+            !LABELLED.contains(&name.as_str()) && (!is_setting(name) || used.get(field).is_some())
+        };
         let word = |name: &String| match &self.options[name] {
             Given::Text(text) => format!("{name} {text}"),
             Given::Flag(said) => format!("{name} {said}"),
         };
-        let words: Vec<String> = self.varied.iter().map(word).collect();
+        let words: Vec<String> = self.varied.iter().filter(shown).map(word).collect();
         words.join(", ")
     }
 }

@@ -93,7 +93,7 @@ impl Jobs {
                     dataset: dataset.to_owned(),
                     method: configuration.method,
                     folds: configuration.design.folds(),
-                    note: combination.note(),
+                    note: combination.note(&configuration.settings),
                     bytes,
                     arguments: arguments.clone(),
                 };

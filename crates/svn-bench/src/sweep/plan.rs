@@ -196,7 +196,8 @@ impl Runs {
     }
 }
 
-fn is_setting(name: &str) -> bool {
+/// Whether it is a training setting.
+pub(super) fn is_setting(name: &str) -> bool {
     let name = name.replace('-', "_");
     Recipe::SETTINGS.iter().any(|setting| setting.name == name)
 }
@@ -238,9 +239,14 @@ fn plain(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Integer(number) => Some(number.to_string()),
-        Value::Float(number) => Some(number.to_string()),
+        Value::Float(number) => Some(number_text(*number)),
         _ => None,
     }
+}
+
+/// The shortest text that is the number, `1e-7` instead of seven zeros.
+pub(super) fn number_text(number: f64) -> String {
+    serde_json::to_string(&number).unwrap_or_default()
 }
 
 #[cfg(test)]

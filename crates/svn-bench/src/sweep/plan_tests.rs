@@ -39,7 +39,18 @@ fn a_grid_is_all_combinations_and_options_are_those_of_the_command_line() {
     ];
     assert_eq!(lines(text), expected);
     let combinations = plan(text).unwrap().combinations();
-    assert_eq!(combinations[1].note(), "coupling gram, temperature false");
+    let settings = |names: &[(&str, &str)]| {
+        let mut recipe = Recipe::default();
+        for (name, value) in names {
+            recipe.set(name, value).unwrap();
+        }
+        recipe
+    };
+    let of = |names| combinations[1].note(&settings(names));
+    let both = [("coupling", "gram"), ("temperature", "false")];
+    assert_eq!(of(&both), "coupling gram, temperature false");
+    // What a method does not use tells nothing.
+    assert_eq!(of(&both[..1]), "coupling gram");
     assert_eq!((combinations[3].number, combinations[4].number), (1, 2));
     let narrow = combinations[0].on("wine").join(" ");
     assert_eq!(

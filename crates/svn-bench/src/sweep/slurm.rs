@@ -110,7 +110,7 @@ const NUMBER: &str = "slurm";
 /// Names of the jobs of a plan that Slurm still has to do or is doing.
 ///
 /// # Errors
-/// [`SweepError`] if Slurm does not answer: without its word a job could be done twice.
+/// [`SweepError`] if Slurm does not answer: without its word a job may be done twice, which costs time alone.
 pub fn queued(folder: &Folder, plan: &str) -> Result<BTreeSet<String>, SweepError> {
     let mut keys = BTreeSet::new();
     for path in arrays(&folder.plan(plan)) {

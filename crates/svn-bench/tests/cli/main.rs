@@ -5,6 +5,7 @@ mod interruptions;
 mod output;
 #[path = "../support/mod.rs"]
 mod support;
+mod sweep;
 mod tuning;
 
 use std::path::Path;

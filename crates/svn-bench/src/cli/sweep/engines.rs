@@ -8,7 +8,7 @@ use super::planned::Planned;
 use super::studies::Parser;
 use super::{Engine, Sweep, show};
 use crate::engine::{self, JobLabel, Observer, Shown};
-use crate::sweep::{Array, Done, Errand, Job, Lack, Local, Plan, Request, SweepError, queued};
+use crate::sweep::{Array, Done, Errand, Job, Lack, Local, Plan, Request, SweepError};
 use crate::terminal::{DONE, print};
 
 /// Tasks of an array at most, unless it is said otherwise: Slurm's own limit is 1001.
@@ -21,7 +21,7 @@ pub(super) fn run(
     mut planned: Planned,
     parser: &mut Parser,
 ) -> Outcome {
-    let jobs = to_do(sweep, plan, &planned)?;
+    let jobs = to_do(sweep, &planned);
     let crew = Crew::new(sweep, &planned)?;
     if sweep.dry_run {
         crew.probe(sweep, &planned, &jobs)?;
@@ -52,21 +52,12 @@ pub(super) fn run(
 }
 
 /// Jobs without a record that nobody has been asked for, but for those that failed unless they are wanted.
-fn to_do(sweep: &Sweep, plan: &Plan, planned: &Planned) -> Result<Vec<Job>, SweepError> {
-    let queued = match sweep.engine {
-        Engine::Slurm if !sweep.no_submit => queued(&planned.folder, &plan.name())?,
-        _ => Default::default(),
-    };
-    let (mut jobs, mut failed, mut waiting) = (Vec::new(), 0, 0);
-    for (job, lack) in planned.lacking() {
-        if queued.contains(&job.key()) {
-            waiting += 1;
-        } else if matches!(lack, Lack::Failed(_)) && !sweep.resubmit_failed {
-            failed += 1;
-        } else {
-            jobs.push(job.clone());
-        }
-    }
+fn to_do(sweep: &Sweep, planned: &Planned) -> Vec<Job> {
+    let lacking = planned.lacking();
+    let wanted = |lack: &Lack| sweep.resubmit_failed || !matches!(lack, Lack::Failed(_));
+    let jobs = lacking.iter().filter(|(_, lack)| wanted(lack));
+    let jobs: Vec<Job> = jobs.map(|(job, _)| (*job).clone()).collect();
+    let (failed, waiting) = (lacking.len() - jobs.len(), planned.waiting());
     if waiting > 0 {
         print::error(format_args!(
             "{waiting} runs are in the queue of Slurm already"
@@ -77,7 +68,7 @@ fn to_do(sweep: &Sweep, plan: &Plan, planned: &Planned) -> Result<Vec<Job>, Swee
             "{failed} runs failed; --resubmit-failed tries them again"
         ));
     }
-    Ok(jobs)
+    jobs
 }
 
 /// Processes of this program.

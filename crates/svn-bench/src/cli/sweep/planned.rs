@@ -1,6 +1,6 @@
 //! The jobs of a plan, and which of them are done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::super::bench::{Bench, StudyArgs};
@@ -8,6 +8,7 @@ use super::studies::{Parser, Studies, Visit};
 use crate::engine::{self, EngineError, RecordOf, Study};
 use crate::sweep::{
     Collected, Combination, Estimates, Folder, Job, Jobs, Lack, Plan, SweepError, collect, known,
+    queued,
 };
 use crate::terminal::print;
 
@@ -18,6 +19,8 @@ pub(super) struct Planned {
     pub jobs: Vec<Job>,
     /// By study.
     pub collected: BTreeMap<String, Collected>,
+    /// Names of jobs that Slurm has still to do or is doing.
+    pub queued: BTreeSet<String>,
 }
 
 impl Planned {
@@ -29,7 +32,14 @@ impl Planned {
             folder,
             jobs,
             collected: BTreeMap::new(),
+            queued: BTreeSet::new(),
         };
+        match queued(&planned.folder, &plan.name()) {
+            Ok(queued) => planned.queued = queued,
+            Err(error) => print::error(format_args!(
+                "warning: {error}; what is in its queue counts as missing"
+            )),
+        }
         planned.collect(parser)?;
         Ok(planned)
     }
@@ -66,12 +76,19 @@ impl Planned {
         collected.is_some_and(|collected| collected.keys.contains(&job.key()))
     }
 
-    /// Jobs without a record, and why.
+    /// Jobs without a record that Slurm does not have either, and why.
     pub(super) fn lacking(&self) -> Vec<(&Job, Lack)> {
-        let lacking = self.jobs.iter().filter(|job| !self.is_done(job));
+        let lacks = |job: &&Job| !self.is_done(job) && !self.queued.contains(&job.key());
+        let lacking = self.jobs.iter().filter(lacks);
         lacking
             .map(|job| (job, Lack::of(job, &self.folder)))
             .collect()
+    }
+
+    /// How many jobs Slurm has that have no record.
+    pub(super) fn waiting(&self) -> usize {
+        let waiting = |job: &&Job| !self.is_done(job) && self.queued.contains(&job.key());
+        self.jobs.iter().filter(waiting).count()
     }
 
     /// How long runs take, as far as that is known.

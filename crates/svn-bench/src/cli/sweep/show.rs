@@ -37,7 +37,13 @@ pub(super) fn state(planned: &Planned) -> Outcome {
             collected.new
         ))?;
     }
-    let lacking = planned.lacking();
+    let (lacking, waiting) = (planned.lacking(), planned.waiting());
+    if waiting > 0 {
+        print::out(format_args!("{waiting} runs are in the queue of Slurm"))?;
+    }
+    if lacking.is_empty() && waiting > 0 {
+        return Ok(DONE);
+    }
     if lacking.is_empty() {
         print::out(format_args!(
             "all {} runs of the plan are done",
