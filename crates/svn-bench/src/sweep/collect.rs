@@ -3,7 +3,7 @@
 //! What is there already stays, so that files of tasks may be removed once they are collected. Nothing is locked: the file is
 //! written anew, in canonical order, and takes the place of the old one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -87,13 +87,29 @@ pub fn collect<E: Entry>(folder: &Folder, study: &str) -> Result<Collected, Swee
         lines.entry(place).or_insert(line);
     }
     let old = lines.len();
-    let files = files(&folder.tasks(study))?;
+    let known: HashMap<String, &[u8]> = lines
+        .iter()
+        .filter_map(|((_, _, config, run), line)| match &line.source {
+            Source::Before(range) => Some((super::job::key(config, *run), &before[range.clone()])),
+            _ => None,
+        })
+        .collect();
     // The records themselves are not kept: many of them are more than memory holds.
-    let read: Vec<Read<()>> = files
+    let judge = |path: PathBuf| {
+        let bytes = bytes_of(&path)?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        // What was collected as it is has been judged.
+        match known.get(stem.as_ref()) == Some(&bytes.as_slice()) {
+            true => Ok(None),
+            false => Ok(Some(judged::<E>(path, &bytes, study).without_entry())),
+        }
+    };
+    let files = files(&folder.tasks(study))?;
+    let read: Vec<Option<Read<()>>> = files
         .into_par_iter()
-        .map(|file| Ok(read::<E>(file, study)?.without_entry()))
+        .map(judge)
         .collect::<Result<_, SweepError>>()?;
-    for read in read {
+    for read in read.into_iter().flatten() {
         match read {
             Read::Torn(path) => collected.torn.push(path),
             Read::Foreign(path, what) => collected.foreign.push((path, what)),
@@ -128,10 +144,13 @@ pub(super) fn finished<E: Entry>(folder: &Folder, job: &Job) -> Result<Option<E>
     let path = folder.task(job);
     match path.exists() {
         false => Ok(None),
-        true => Ok(match read(path, &job.study)? {
-            Read::Record(_, entry) => Some(entry),
-            Read::Torn(_) | Read::Foreign(..) => None,
-        }),
+        true => {
+            let bytes = bytes_of(&path)?;
+            Ok(match judged(path, &bytes, &job.study) {
+                Read::Record(_, entry) => Some(entry),
+                Read::Torn(_) | Read::Foreign(..) => None,
+            })
+        }
     }
 }
 
@@ -169,6 +188,8 @@ fn earlier<E: Entry>(
         start = range.end;
         lines.push((index, range));
     }
+    // How a line of this version begins.
+    let current = format!("{{\"schema\":{SCHEMA},");
     let parse = |(index, range): (usize, std::ops::Range<usize>)| {
         let line = &bytes[range.clone()];
         if line.trim_ascii().is_empty() {
@@ -184,10 +205,9 @@ fn earlier<E: Entry>(
                 return Err(SweepError::Arguments(message));
             }
         };
-        let text = serde_json::to_string(&entry).unwrap_or_default() + "\n";
-        let source = match text.as_bytes() == line {
+        let source = match line.starts_with(current.as_bytes()) && line.ends_with(b"\n") {
             true => Source::Before(range),
-            false => Source::Text(text),
+            false => Source::Text(serde_json::to_string(&entry).unwrap_or_default() + "\n"),
         };
         Ok(Some(Line::new(&entry, line, source)))
     };
@@ -210,27 +230,31 @@ fn of_study<E: Entry>(line: &[u8], study: &str) -> Result<E, String> {
     }
 }
 
-fn read<E: Entry>(path: PathBuf, study: &str) -> Result<Read<E>, SweepError> {
-    let bytes = std::fs::read(&path).map_err(|source| SweepError::io(&path, source))?;
+fn bytes_of(path: &Path) -> Result<Vec<u8>, SweepError> {
+    std::fs::read(path).map_err(|source| SweepError::io(path, source))
+}
+
+/// What the file of a task is.
+fn judged<E: Entry>(path: PathBuf, bytes: &[u8], study: &str) -> Read<E> {
     if !bytes.ends_with(b"\n") {
-        return Ok(Read::Torn(path));
+        return Read::Torn(path);
     }
-    if bytes.iter().filter(|&&byte| byte == b'\n').count() > 1 {
-        return Ok(Read::Foreign(path, "more than a record".to_owned()));
+    if memchr::memchr(b'\n', bytes) != Some(bytes.len() - 1) {
+        return Read::Foreign(path, "more than a record".to_owned());
     }
-    let entry: E = match of_study(&bytes, study) {
+    let entry: E = match of_study(bytes, study) {
         Ok(entry) => entry,
-        Err(message) => return Ok(Read::Foreign(path, message)),
+        Err(message) => return Read::Foreign(path, message),
     };
-    let of = entry.of();
     // The name says what the record must be of; the hash, that nothing it depends on was changed.
-    let key = super::job::key(&of.configuration().hash(), of.run);
+    let (config, of) = (entry.of().configuration().hash(), entry.of());
+    let key = super::job::key(&config, of.run);
     let named = path.file_stem().is_some_and(|stem| stem == key.as_str());
-    if !named || of.configuration().hash() != of.config {
-        return Ok(Read::Foreign(path, format!("the record {key}")));
+    if !named || config != of.config {
+        return Read::Foreign(path, format!("the record {key}"));
     }
-    let line = Line::new(&entry, &bytes, Source::File(path));
-    Ok(Read::Record(line, entry))
+    let line = Line::new(&entry, bytes, Source::File(path));
+    Read::Record(line, entry)
 }
 
 impl Line {

@@ -3,6 +3,7 @@
 mod arguments;
 mod interruptions;
 mod output;
+mod slurm;
 #[path = "../support/mod.rs"]
 mod support;
 mod sweep;

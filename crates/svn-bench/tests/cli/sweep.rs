@@ -5,22 +5,22 @@ use super::*;
 use std::path::PathBuf;
 
 /// A folder with a plan.
-struct Swept {
+pub(super) struct Swept {
     folder: tempfile::TempDir,
 }
 
 impl Swept {
-    fn new(plan: &str) -> Self {
+    pub(super) fn new(plan: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("plan.toml"), plan).unwrap();
         Self { folder }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_svn"));
         command
             .current_dir(self.folder.path())
@@ -41,11 +41,11 @@ impl Swept {
         self.svn(&[&["sweep", "plan.toml", "--out", "out"], more].concat())
     }
 
-    fn collect(&self) -> (i32, String, String) {
+    pub(super) fn collect(&self) -> (i32, String, String) {
         self.svn(&["sweep", "collect", "plan.toml", "--out", "out"])
     }
 
-    fn records(&self) -> Vec<String> {
+    pub(super) fn records(&self) -> Vec<String> {
         without_timings(&self.path("out/uci"))
     }
 
