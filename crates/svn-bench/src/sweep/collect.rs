@@ -4,7 +4,7 @@
 //! written anew, in canonical order, and takes the place of the old one.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -12,7 +12,8 @@ use svn_models::recipe::Method;
 
 use super::folder::{RECORD, make};
 use super::{Folder, Job, SweepError};
-use crate::engine::{Design, Entry, RunId, SCHEMA, Timing, parse_entry, partial};
+use crate::engine::{Design, Entry, RunId, SCHEMA, Timing, parse_entry};
+use crate::files::write_whole;
 
 /// What came of collecting the records of a study.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -297,21 +298,15 @@ fn write(
     sources: impl Iterator<Item = Source>,
 ) -> Result<(), SweepError> {
     let io = |source| SweepError::io(path, source);
-    let mut file = partial(path).map_err(io)?;
-    let mut out = BufWriter::new(file.as_file_mut());
-    for source in sources {
-        match source {
-            Source::Before(range) => out.write_all(&before[range]),
-            Source::Text(text) => out.write_all(text.as_bytes()),
-            Source::File(task) => std::fs::read(&task)
-                .map_err(|source| SweepError::io(&task, source))
-                .map(|bytes| out.write_all(&bytes))?,
+    let copy = |out: &mut dyn Write| {
+        for source in sources {
+            match source {
+                Source::Before(range) => out.write_all(&before[range]).map_err(io)?,
+                Source::Text(text) => out.write_all(text.as_bytes()).map_err(io)?,
+                Source::File(task) => out.write_all(&bytes_of(&task)?).map_err(io)?,
+            }
         }
-        .map_err(io)?;
-    }
-    out.flush().map_err(io)?;
-    drop(out);
-    file.as_file().sync_all().map_err(io)?;
-    file.persist(path).map_err(|error| io(error.error))?;
-    Ok(())
+        Ok(())
+    };
+    write_whole(path, copy, io)
 }
