@@ -4,7 +4,7 @@
 #
 #   cluster.sh check          exit 0 if the programs are here, else say which are not
 #   cluster.sh start DIR      make DIR and start everything; DIR/env is to be sourced before sbatch, squeue, scontrol
-#   cluster.sh restart DIR    end the controller in the midst of its work and start it again
+#   cluster.sh restart DIR    end the controller in the midst of its work, and start it again after a second in which tasks end too
 #   cluster.sh stop DIR       end everything, jobs too
 #
 # Used by crates/svn-bench/tests/cli/slurm.rs. Slurm 22.05 (Debian 12) and later.
@@ -92,7 +92,8 @@ end() { # the process of a pid file, and wait until it is gone
 }
 
 restart() {
-    end "$1/slurmctld.pid" -KILL
+    end "$1/slurmctld.pid" -TERM
+    sleep 1
     controller "$1"
 }
 

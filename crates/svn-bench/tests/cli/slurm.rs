@@ -155,18 +155,21 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
         let start = Instant::now();
         while done() < count {
             assert!(
-                start.elapsed() < Duration::from_secs(200),
+                start.elapsed() < Duration::from_secs(400),
                 "{} done",
                 done()
             );
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    let mut killed = 0;
-    let mut kill = || {
-        // Which ones run now is up to chance.
-        for task in cluster.tasks("running").iter().take(2) {
-            killed += usize::from(cluster.ask(&["scancel", "--full", "--signal=KILL", task]).0);
+    // Which tasks run now is up to chance; at least one is killed.
+    let kill = || {
+        let (start, mut killed) = (Instant::now(), 0);
+        while killed == 0 {
+            assert!(start.elapsed() < Duration::from_secs(100));
+            for task in cluster.tasks("running").iter().take(2) {
+                killed += usize::from(cluster.ask(&["scancel", "--full", "--signal=KILL", task]).0);
+            }
         }
     };
     reach(3);
@@ -185,7 +188,6 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
     kill();
     cluster.ask(&["scontrol", "update", "nodename=node2", "state=resume"]);
     cluster.wait();
-    assert!(killed >= 3, "{killed}");
     let (code, _, stderr) = disturbed.collect();
     assert_eq!(code, 1, "{stderr}");
     assert!(

@@ -283,6 +283,7 @@ fn a_run_that_fails_is_told_with_its_log_and_tried_again_when_asked() {
 }
 
 #[test]
+#[cfg(unix)]
 fn commands_of_tasks_do_what_the_engine_here_does() {
     let swept = Swept::new(SMALL);
     let (code, stdout, stderr) = swept.sweep(&["--engine", "parallel", "--per-task", "5"]);
@@ -308,6 +309,7 @@ fn commands_of_tasks_do_what_the_engine_here_does() {
 }
 
 #[test]
+#[cfg(unix)]
 fn a_script_for_slurm_asks_for_what_was_estimated() {
     let swept = Swept::new(SMALL);
     let (code, stdout, stderr) = swept.sweep(&[
