@@ -67,8 +67,10 @@ pub(crate) enum Command {
     /// `--offline` goes before `sweep`.
     #[command(arg_required_else_help = true, after_help = help::SWEEP)]
     Sweep(PassedOn),
-    /// Make a report again from its records: `svn report --from DIR`
-    #[command(arg_required_else_help = true)]
+    /// Every study and figure on one page: `svn report [--quick] --out DIR`; of one study with `--from DIR`
+    ///
+    /// The page shows the records in DIR and those of docs/results, and says for the rest which command makes them. `--quick` runs a
+    /// small part of each study first.
     Report(PassedOn),
     /// Build the command `svn` where needed and run it: `cargo xtask svn fit data.csv --target price --out model`
     #[command(arg_required_else_help = true)]

@@ -64,7 +64,7 @@ fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::BenchToy(args) => bench::plain(place, "bench-toy", &args.args, offline),
         cli::Command::BenchMimic(args) => bench::plain(place, "bench-mimic", &args.args, offline),
         cli::Command::Sweep(args) => bench::sweep(place, &args.args, offline),
-        cli::Command::Report(args) => bench::plain(place, "report", &args.args, offline),
+        cli::Command::Report(args) => bench::report(place, &args.args, offline),
         cli::Command::Svn(args) => bench::svn(place, &args.args, offline),
         cli::Command::Perf(args) => perf::run(place, &args.args, offline),
         cli::Command::Test(args) => match &args.kernels {

@@ -30,6 +30,7 @@ pub mod perf;
 pub mod report;
 pub mod split;
 pub mod study;
+pub mod survey;
 pub mod sweep;
 pub mod tabular;
 pub mod terminal;

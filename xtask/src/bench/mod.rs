@@ -121,6 +121,29 @@ fn obtain(place: &Place, sets: &[Wanted<'_>], extras: &[Wanted<'_>], offline: bo
     Ok(())
 }
 
+/// Tables that the page of every study fits networks to.
+const SHOWN: [&str; 3] = ["yacht", "energy", "wine"];
+
+/// `cargo xtask report ARGS`: for the page of every study its data first, where they can be had.
+pub(crate) fn report(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
+    let mut asked = Asked::parse(args)?;
+    asked.offline |= offline;
+    let of_folder = |arg: &String| arg == "--from" || arg.starts_with("--from=");
+    let values = asked.rest.iter().zip(asked.rest.iter().skip(1));
+    let folder = asked.rest.first().filter(|arg| !arg.starts_with('-'));
+    let later = values.filter(|(option, value)| {
+        !value.starts_with('-') && !["--out", "--results"].contains(&option.as_str())
+    });
+    let is_page = folder.is_none() && later.count() == 0 && !asked.rest.iter().any(of_folder);
+    if is_page && !help::asked(args) {
+        let manifest = Manifest::read(&place.manifest())?;
+        let sets = SHOWN.map(|name| manifest.find(name).map(Wanted::Table));
+        let sets = sets.into_iter().collect::<Result<Vec<_>>>()?;
+        obtain(place, &[], &sets, asked.offline)?;
+    }
+    plain(place, "report", &asked.rest, asked.offline)
+}
+
 /// A command of `svn` that needs no data and no libtorch.
 pub(crate) fn plain(
     place: &Place,
@@ -175,6 +198,9 @@ fn start(
     build.apply(&mut cargo);
     cargo.args(["--", command]).args(args);
     cargo.env("SVN_DATA_DIR", &place.data);
+    if let Some(commit) = commit(place) {
+        cargo.env("SVN_COMMIT", commit);
+    }
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
 
@@ -199,4 +225,18 @@ mod tests {
             assert!(!is_large(line), "{line}");
         }
     }
+}
+
+/// The commit of the checkout, with `-dirty` behind it where files of it were changed; none outside of a repository.
+fn commit(place: &Place) -> Option<String> {
+    let mut git = std::process::Command::new("git");
+    git.args([
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=7",
+        "--exclude=*",
+    ]);
+    let answer = process::answer_of(git.current_dir(&place.root))?;
+    Some(answer.trim().to_owned()).filter(|commit| !commit.is_empty())
 }

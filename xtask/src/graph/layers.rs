@@ -13,7 +13,7 @@ pub(super) const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["report"],
     &["study", "tabular"],
-    &["perf", "doctor", "sweep"],
+    &["survey", "perf", "doctor", "sweep"],
     &["cli"],
 ];
 

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use indicatif::HumanDuration;
 use svn_models::Device;
 use svn_models::recipe::Method;
 
@@ -14,7 +15,9 @@ use super::tune::{self, Tuning};
 use super::value::{count, whole};
 use super::{Outcome, TrainerFactory};
 use crate::data::SearchPath;
-use crate::engine::{self, Asked, EngineError, Plan, Store, Study, Trainer, TunedSource, Work};
+use crate::engine::{
+    self, Asked, EngineError, Left, Plan, RecordOf, Store, Study, TunedSource, Work,
+};
 use crate::report::{self, Detail, Page};
 use crate::terminal::{DONE, FAILED, print, render};
 
@@ -200,7 +203,11 @@ impl<A: StudyArgs> Bench<A> {
     }
 }
 
-pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_>) -> Outcome {
+pub(super) fn run<A: StudyArgs>(
+    arguments: &Bench<A>,
+    given: &[String],
+    trainer: TrainerFactory<'_>,
+) -> Outcome {
     let (common, asked) = (&arguments.common, arguments.asked());
     let trainer = trainer(common.device).map_err(EngineError::from)?;
     let study = arguments.study.study(common, &asked)?;
@@ -214,8 +221,7 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
         ),
         false => format!("{} runs", plan.jobs()),
     };
-    let given = given(&asked);
-    progress.head(&plan, &format!("{amount}{given}"), asked.jobs, &folder);
+    let amount = format!("{amount}{}", with(&asked));
     let work = Work {
         trainer: trainer.as_ref(),
         jobs: asked.jobs,
@@ -224,13 +230,17 @@ pub(super) fn run<A: StudyArgs>(arguments: &Bench<A>, trainer: TrainerFactory<'_
         observer: &progress,
     };
     if arguments.tuning.tune {
+        progress.head(&plan, &amount, &work);
         return tune::run(&arguments.tuning, &plan, &asked, &work, &progress);
     }
-    bench::<A>(&plan, &work, &progress)
+    let mut store = Store::open(&folder, A::Study::NAME).map_err(EngineError::from)?;
+    let left = engine::left(&plan, &store);
+    progress.head(&plan, &format!("{amount}{}", long(left, asked.jobs)), &work);
+    bench::<A>(&plan, &mut store, (&work, &progress), &words(given))
 }
 
 /// The settings of the command line, and where others come from, in words.
-fn given(asked: &Asked) -> String {
+fn with(asked: &Asked) -> String {
     let settings = report::of_settings(&asked.settings).into_iter();
     let mut words: Vec<String> = settings
         .map(|(name, value)| format!("{name} {value}"))
@@ -246,13 +256,28 @@ fn given(asked: &Asked) -> String {
     }
 }
 
-fn bench<A: StudyArgs>(plan: &Plan<'_, A::Study>, work: &Work<'_>, progress: &Progress) -> Outcome {
-    let mut store = Store::open(work.folder, A::Study::NAME).map_err(EngineError::from)?;
-    let finished = engine::run(plan, &mut store, work)?;
+/// How long it takes, in words; a run that is like none that is done is timed by doing it.
+fn long(left: Left, jobs: usize) -> String {
+    let time = HumanDuration(left.time / jobs.clamp(1, left.known.max(1)) as u32);
+    match (left.known, left.unknown) {
+        (0, 0) => String::new(),
+        (0, _) => "; how long is told as runs end".to_owned(),
+        (_, 0) => format!("; about {time}"),
+        (_, unknown) => format!("; about {time} and {unknown} runs like none that is timed yet"),
+    }
+}
+
+fn bench<A: StudyArgs>(
+    plan: &Plan<'_, A::Study>,
+    store: &mut Store<RecordOf<A::Study>>,
+    (work, progress): (&Work<'_>, &Progress),
+    command: &str,
+) -> Outcome {
+    let finished = engine::run(plan, store, work)?;
     progress.clear();
 
-    let summary =
-        report::write::<A::Page>(work.folder, store.entries(), environment(work.trainer))?;
+    let environment = environment(work, command);
+    let summary = report::write::<A::Page>(work.folder, store.entries(), environment)?;
     let ours = |config: &str| plan.groups.iter().any(|group| group.config == config);
     let mut rows = summary.results.into_iter();
     let rows: Vec<_> = rows.by_ref().filter(|row| ours(&row.config)).collect();
@@ -272,8 +297,35 @@ fn bench<A: StudyArgs>(plan: &Plan<'_, A::Study>, work: &Work<'_>, progress: &Pr
     Ok(FAILED)
 }
 
-/// What a reader of the report wants to know of the machine. No time of day: reruns give the same file.
-pub(super) fn environment(trainer: &dyn Trainer) -> BTreeMap<String, String> {
+/// Options that no result depends on; the second word of those that have one is none either.
+const ELSEWHERE: [(&str, bool); 5] = [
+    ("--out", true),
+    ("--jobs", true),
+    ("--data", true),
+    ("-q", false),
+    ("--quiet", false),
+];
+
+/// The command line, without where its files are and how much of it is shown.
+fn words(given: &[String]) -> String {
+    let mut words = vec!["cargo xtask"];
+    let mut given = given.iter().skip(1).map(String::as_str);
+    while let Some(word) = given.next() {
+        let option = word.split('=').next().unwrap_or(word);
+        match ELSEWHERE.iter().find(|(name, _)| *name == option) {
+            Some((_, true)) if option == word => {
+                given.next();
+            }
+            Some(_) => {}
+            None => words.push(word),
+        }
+    }
+    words.join(" ")
+}
+
+/// What a reader of the report wants to know of the machine and of how the records came about. No time of day: reruns give the
+/// same file.
+fn environment(work: &Work<'_>, command: &str) -> BTreeMap<String, String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut environment = BTreeMap::from([
         ("svn".to_owned(), env!("CARGO_PKG_VERSION").to_owned()),
@@ -281,6 +333,56 @@ pub(super) fn environment(trainer: &dyn Trainer) -> BTreeMap<String, String> {
         ("arch".to_owned(), std::env::consts::ARCH.to_owned()),
         ("cores".to_owned(), cores.to_string()),
     ]);
-    environment.extend(trainer.environment());
+    // Of a folder that several commands have added to, all of them.
+    let earlier = report::environment(work.folder);
+    let own = [
+        ("command", Some(command.to_owned())),
+        ("commit", std::env::var("SVN_COMMIT").ok()),
+    ];
+    for (key, value) in own {
+        let mut values: Vec<&str> = earlier
+            .get(key)
+            .map_or(Vec::new(), |earlier| earlier.split("; ").collect());
+        values.extend(value.as_deref().filter(|value| !value.is_empty()));
+        let values = engine::distinct(&values);
+        if !values.is_empty() {
+            environment.insert(key.to_owned(), values.join("; "));
+        }
+    }
+    environment.extend(work.trainer.environment());
     environment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_that_a_result_depends_on() {
+        let given = "svn bench-uci --dataset yacht --out a -q --jobs=2 --data b --seed 1";
+        let given: Vec<String> = given.split(' ').map(str::to_owned).collect();
+        assert_eq!(
+            words(&given),
+            "cargo xtask bench-uci --dataset yacht --seed 1"
+        );
+    }
+
+    #[test]
+    fn how_long_is_shared_among_workers() {
+        let left = |seconds, known, unknown| Left {
+            time: std::time::Duration::from_secs(seconds),
+            known,
+            unknown,
+        };
+        assert_eq!(long(left(0, 0, 0), 2), "");
+        assert_eq!(long(left(0, 0, 5), 2), "; how long is told as runs end");
+        assert_eq!(long(left(240, 4, 0), 2), "; about 2 minutes");
+        // One run keeps one worker busy.
+        assert_eq!(long(left(240, 1, 0), 2), "; about 4 minutes");
+        let both = long(left(240, 4, 3), 2);
+        assert_eq!(
+            both,
+            "; about 2 minutes and 3 runs like none that is timed yet"
+        );
+    }
 }

@@ -9,6 +9,7 @@ mod predict;
 mod progress;
 mod report;
 mod shell;
+mod survey;
 mod sweep;
 mod toy;
 mod training;
@@ -26,6 +27,7 @@ use svn_models::Device;
 
 use crate::engine::{EngineError, RunError, Trainer};
 use crate::report::ReportError;
+use crate::survey::SurveyError;
 use crate::sweep::SweepError;
 use crate::tabular::TabularError;
 use crate::terminal::{print, usage};
@@ -81,6 +83,8 @@ enum Failure {
     #[error(transparent)]
     Sweep(#[from] SweepError),
     #[error(transparent)]
+    Survey(#[from] SurveyError),
+    #[error(transparent)]
     Tabular(Box<TabularError>),
     /// Standard output takes no more.
     #[error("cannot write to standard output: {0}")]
@@ -97,15 +101,37 @@ type Outcome = Result<u8, Failure>;
 
 /// Run the command with its arguments (the first is the program's name) and give its exit code back.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactory<'_>) -> u8 {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let given: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&given) {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    let result = match &arguments.command {
-        Command::BenchUci(command) => bench::run(command, trainer),
-        Command::BenchVision(command) => bench::run(command, trainer),
-        Command::BenchMimic(command) => bench::run(command, trainer),
-        Command::BenchToy(command) => bench::run(command, trainer),
+    let given: Vec<String> = given
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    match dispatch(&arguments.command, &given, trainer) {
+        Ok(code) => code,
+        Err(failure) => {
+            print::error(format_args!("error: {failure}"));
+            match failure {
+                Failure::Engine(error) if error.is_input() => BAD_INPUT,
+                Failure::Sweep(error) if error.is_input() => BAD_INPUT,
+                Failure::Tabular(error) if error.is_input() => BAD_INPUT,
+                _ => FAILED,
+            }
+        }
+    }
+}
+
+/// `given`: the words of the command line, the program's name first.
+fn dispatch(command: &Command, given: &[String], trainer: TrainerFactory<'_>) -> Outcome {
+    match command {
+        Command::BenchUci(command) => bench::run(command, given, trainer),
+        Command::BenchVision(command) => bench::run(command, given, trainer),
+        Command::BenchMimic(command) => bench::run(command, given, trainer),
+        Command::BenchToy(command) => bench::run(command, given, trainer),
+        Command::Report(command) if command.is_survey() => survey::run(command, trainer),
         Command::Report(command) => report::run(
             command,
             &[
@@ -123,18 +149,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, trainer: TrainerFactor
         Command::Inspect(command) => predict::inspect(command),
         Command::Completions(command) => shell::completions(command, Arguments::command()),
         Command::Man => shell::man(Arguments::command()),
-    };
-    match result {
-        Ok(code) => code,
-        Err(failure) => {
-            print::error(format_args!("error: {failure}"));
-            match failure {
-                Failure::Engine(error) if error.is_input() => BAD_INPUT,
-                Failure::Sweep(error) if error.is_input() => BAD_INPUT,
-                Failure::Tabular(error) if error.is_input() => BAD_INPUT,
-                _ => FAILED,
-            }
-        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Progress of a benchmark: a bar for each running fold on a terminal, a line for each finished one elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::engine::{Design, EpochProgress, JobLabel, Observer, Plan, Shown, Study, distinct};
+use crate::engine::{
+    Design, EpochProgress, JobLabel, Observer, Plan, Shown, Study, Work, distinct,
+};
 use crate::report::number;
 use crate::terminal::print;
 
@@ -63,13 +64,7 @@ impl Progress {
     }
 
     /// What is to be done, in a line.
-    pub(super) fn head<S: Study>(
-        &self,
-        plan: &Plan<'_, S>,
-        amount: &str,
-        jobs: usize,
-        folder: &Path,
-    ) {
+    pub(super) fn head<S: Study>(&self, plan: &Plan<'_, S>, amount: &str, work: &Work<'_>) {
         if self.quiet {
             return;
         }
@@ -91,8 +86,19 @@ impl Progress {
             S::NAME,
             designs.join(", "),
             methods.join(", "),
-            folder.display()
+            work.folder.display(),
+            jobs = work.jobs,
         ));
+    }
+
+    /// How long the rest may take at the pace of the runs that are done.
+    fn left(&self) -> String {
+        let (done, all) = (self.total.position(), self.total.length().unwrap_or(0));
+        let eta = self.total.eta();
+        match all > done && eta >= Duration::from_secs(60) {
+            true => format!("; about {} left", HumanDuration(eta)),
+            false => String::new(),
+        }
     }
 
     fn end(&self, job: &JobLabel) {
@@ -172,8 +178,13 @@ impl Observer for Progress {
             let accuracy = metric("accuracy");
             let accuracy =
                 accuracy.map_or_else(String::new, |a| format!("accuracy {}, ", number(a)));
+            // With bars the last of them tells.
+            let left = match self.bars.is_hidden() {
+                true => self.left(),
+                false => String::new(),
+            };
             self.line(&format!(
-                "{job}: {accuracy}{name} {}, best epoch {}/{}, {:.1} s",
+                "{job}: {accuracy}{name} {}, best epoch {}/{}, {:.1} s{left}",
                 value.map_or_else(|| "–".to_owned(), number),
                 shown.best_epoch,
                 shown.epochs,

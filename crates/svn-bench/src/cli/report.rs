@@ -1,6 +1,5 @@
-//! `svn report`: the page of a model, or the report of a benchmark made again from its records alone.
+//! `svn report DIR`: the page of a model, or the report of a benchmark made again from its records alone.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -14,22 +13,25 @@ use crate::terminal::{DONE, print, render};
 
 #[derive(Debug, Args)]
 pub(super) struct Report {
-    /// Folder of a model, or of a benchmark's records.jsonl or records.jsonl.gz
+    /// Folder of a model, or of a benchmark's records.jsonl or records.jsonl.gz; every study and figure where it is left out
     #[arg(value_name = "DIR", id = "DIR")]
     pub folder: Option<PathBuf>,
 
     /// The same
-    #[arg(
-        long,
-        value_name = "DIR",
-        conflicts_with = "DIR",
-        required_unless_present = "DIR"
-    )]
+    #[arg(long, value_name = "DIR", conflicts_with = "DIR")]
     pub from: Option<PathBuf>,
 
-    /// Folder of the page, or of summary, report and figures [default: that folder]
+    /// Folder of the page, or of summary, report and figures [default: that folder; results/report for every study]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+
+    /// Of every study: run a small part of each first, minutes in all
+    #[arg(long, conflicts_with_all = ["DIR", "from"])]
+    pub quick: bool,
+
+    /// Of every study: where the records are that came with the project [default: docs/results where there is one]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["DIR", "from"])]
+    pub results: Option<PathBuf>,
 }
 
 /// What came of reading the records as those of one study.
@@ -41,6 +43,11 @@ pub(super) enum Tried {
 }
 
 impl Report {
+    /// Whether it is the page of every study.
+    pub(super) fn is_survey(&self) -> bool {
+        self.folder.is_none() && self.from.is_none()
+    }
+
     fn folder(&self) -> &Path {
         let given = self.folder.as_deref().or(self.from.as_deref());
         given.unwrap_or(Path::new("."))
@@ -80,7 +87,7 @@ impl Report {
             path: out.to_owned(),
             source,
         })?;
-        let summary = report::write::<A::Page>(out, &records, environment(self.folder()))?;
+        let summary = report::write::<A::Page>(out, &records, report::environment(self.folder()))?;
         for grid in report::results::<A::Page>(&summary.results, Detail::Brief) {
             print::out(render(&grid))?;
         }
@@ -125,11 +132,4 @@ fn page(report: &Report) -> Outcome {
         })?;
     print::out(path.display())?;
     Ok(DONE)
-}
-
-/// The machine that the records are of, if the folder says; not this one.
-fn environment(folder: &Path) -> BTreeMap<String, String> {
-    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap_or_default();
-    let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    serde_json::from_value(summary["env"].clone()).unwrap_or_default()
 }

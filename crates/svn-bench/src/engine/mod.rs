@@ -9,6 +9,7 @@
 
 mod checkpoint;
 mod error;
+mod left;
 mod measure;
 mod memory;
 mod networks;
@@ -28,6 +29,7 @@ pub(crate) use crate::metrics::quantile;
 pub(crate) use checkpoint::{Checkpoints, read as read_checkpoint};
 pub(crate) use error::out_of_range;
 pub use error::{EngineError, OptionError, RunError};
+pub use left::{Left, left};
 pub(crate) use memory::of_this_machine;
 pub use networks::networks;
 pub(crate) use networks::{curve, warnings};

@@ -77,8 +77,13 @@ fn push_warnings<P: Page>(text: &mut String, rows: &[Row<P>]) {
 }
 
 fn push_grid(text: &mut String, grid: &Grid) {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let _ = write!(text, "\n## {}\n\n", grid.title);
+    push_table(text, grid);
+}
+
+/// A table without its title.
+pub(crate) fn push_table(text: &mut String, grid: &Grid) {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     text.push_str(&line(&grid.header));
     text.push_str(&format!("|{}\n", "---|".repeat(grid.header.len())));
     for row in &grid.rows {

@@ -120,7 +120,7 @@ pub fn tables<P: Page>(summary: &Summary<P>) -> Vec<Grid> {
 }
 
 /// Paired differences; of an NLL they are less than 0 where the Newton method is better.
-fn beside_baselines<P: Page>(title: &str, task: Task, rows: &[&Row<P>]) -> Grid {
+pub(crate) fn beside_baselines<P: Page>(title: &str, task: Task, rows: &[&Row<P>]) -> Grid {
     let metrics = P::metrics(task, Detail::Brief);
     let mut cells = Vec::new();
     for row in rows {
@@ -190,7 +190,7 @@ fn beside_paper<P: Page>(title: &str, task: Task, rows: &[&Row<P>]) -> Grid {
 }
 
 /// The best published cell of each metric that the literature has.
-fn beside_literature<P: Page>(rows: &[Row<P>]) -> Grid {
+pub(crate) fn beside_literature<P: Page>(rows: &[Row<P>]) -> Grid {
     let cells = rows.iter().flat_map(|row| {
         row.published.iter().map(move |(key, anchor)| {
             let best = format!("{} ({})", anchor.cell, anchor.method);
@@ -252,7 +252,7 @@ fn kernel<P: Page>(rows: &[Row<P>]) -> Grid {
     grid("Kernel", &header, cells.collect())
 }
 
-fn cost<P: Page>(rows: &[Row<P>]) -> Grid {
+pub(crate) fn cost<P: Page>(rows: &[Row<P>]) -> Grid {
     let cells = rows.iter().map(|row| {
         let (cost, runs) = (&row.cost, row.runs.max(1));
         let line = vec![

@@ -27,3 +27,10 @@ pub fn write<P: Page>(
     write_atomically(&folder.join("report.md"), report.as_bytes())?;
     Ok(summary)
 }
+
+/// The machine, command and commit that the summary of a folder tells of; empty for none.
+pub(crate) fn environment(folder: &Path) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(folder.join("summary.json")).unwrap_or_default();
+    let summary: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    serde_json::from_value(summary["env"].clone()).unwrap_or_default()
+}

@@ -1,20 +1,14 @@
 //! One page of a fit, in one file: data, scores, calibration, columns, curve, cost.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use svn_models::Ensemble;
 
 use super::fit::likelihoods;
 use super::folder::Cost;
 use super::kept::Kept;
 use super::{TabularError, figures};
-use crate::report::number;
+use crate::report::{html as shell, number};
 use crate::terminal::print::escaped;
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
-h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse}\
-th,td{padding:.2rem .8rem;border-bottom:1px solid #ddd;text-align:right;overflow-wrap:anywhere}\
-th:first-child,td:first-child{text-align:left}.warn{background:#fff3cd;padding:.5rem 1rem}\
-.bar{background:#0072b2;height:.7rem;display:inline-block}.figures{display:flex;flex-wrap:wrap}footer{color:#666;margin-top:2rem}";
 
 /// Metrics that are shown, with their names for people.
 const SHOWN: [(&str, &str); 9] = [
@@ -36,37 +30,25 @@ const SHOWN: [(&str, &str); 9] = [
 pub fn page(ensemble: &Ensemble, kept: &Kept, cost: Option<Cost>) -> Result<String, TabularError> {
     let title = format!("{} from {}", kept.schema.target(), kept.read.file);
     let figures = figures::of_fit(kept, ensemble.settings().method)?;
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width";
-                title { (escaped(&title)) }
-                style { (PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { (escaped(&title)) }
-                @for warning in &kept.warnings {
-                    p.warn { (escaped(warning)) }
-                }
-                h2 { "Validation rows" }
-                (scores(kept))
-                div.figures {
-                    @for figure in &figures { (PreEscaped(&figure.svg)) }
-                }
-                h2 { "Columns" }
-                p { "How much worse the validation rows get, nats a row, when a column is shuffled among them." }
-                (columns(kept))
-                h2 { "Data" }
-                (data(kept))
-                h2 { "Model" }
-                (model(ensemble, kept, cost))
-                footer { "svn " (env!("CARGO_PKG_VERSION")) ", data " code { (kept.read.sha256) } }
-            }
+    let body = html! {
+        @for warning in &kept.warnings {
+            p.warn { (escaped(warning)) }
         }
+        h2 { "Validation rows" }
+        (scores(kept))
+        div.figures {
+            @for figure in &figures { (PreEscaped(&figure.svg)) }
+        }
+        h2 { "Columns" }
+        p { "How much worse the validation rows get, nats a row, when a column is shuffled among them." }
+        (columns(kept))
+        h2 { "Data" }
+        (data(kept))
+        h2 { "Model" }
+        (model(ensemble, kept, cost))
+        p { "data " code { (kept.read.sha256) } }
     };
-    Ok(markup.into_string())
+    Ok(shell::document(&title, &body))
 }
 
 fn scores(kept: &Kept) -> Markup {

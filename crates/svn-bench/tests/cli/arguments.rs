@@ -81,7 +81,7 @@ fn unknown_names_and_missing_files_are_one_line_and_exit_2() {
     assert_eq!(code, 2);
     assert!(
         stderr.starts_with(&format!(
-            "error: data set `yacht` not found: looked for yacht.csv and yacht.csv.gz in {folder} (--data), "
+            "error: data set `yacht` not found: looked for yacht.csv and yacht.csv.gz in {folder} (--data)"
         )) && stderr.ends_with("; fetch it with `cargo xtask fetch-data yacht` or name its folder with --data DIR\n"),
         "{stderr}"
     );

@@ -6,6 +6,7 @@ mod output;
 mod slurm;
 #[path = "../support/mod.rs"]
 mod support;
+mod survey;
 mod sweep;
 mod tuning;
 

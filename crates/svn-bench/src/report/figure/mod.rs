@@ -14,6 +14,7 @@ use plotters::prelude::*;
 use svn_models::recipe::Method;
 
 use super::{Page, RecordOf, ReportError, Row};
+pub use curves::{By, curve};
 pub use family::{Family, by_design, families};
 pub use intervals::{Intervals, draw_intervals};
 pub use lines::{Axis, Line, Panel, Sheet, draw_lines};
