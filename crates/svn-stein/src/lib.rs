@@ -64,6 +64,7 @@ mod method;
 mod newton_ensemble;
 mod noise;
 mod passes;
+pub mod plane;
 mod rate;
 mod repulsion;
 mod restrict;
