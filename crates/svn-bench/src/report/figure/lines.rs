@@ -5,6 +5,7 @@ use std::ops::Range;
 use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 
+use super::marks::{mark, marked};
 use super::{Area, Drawn, Figure, ReportError, axis, sheet};
 use crate::metrics::Estimate;
 
@@ -48,6 +49,9 @@ impl Axis {
                 .unwrap_or_default(),
             Self::Whole(_) | Self::Names(..) => String::new(),
             // Two significant digits.
+            Self::Decades(_) if value.abs() >= 5.0 => {
+                format!("{:.1e}", 10f64.powf(value)).replace(".0e", "e")
+            }
             Self::Decades(_) => {
                 let decimals = (1.0 - value.floor()).max(0.0) as usize;
                 let text = format!("{:.decimals$}", 10f64.powf(value));
@@ -63,7 +67,7 @@ impl Axis {
 /// A line and its points.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// Its name in the legend.
+    /// Its name in the legend; a line without is a thin one of many, with no marks.
     pub label: String,
     /// Its colour.
     pub colour: RGBColor,
@@ -103,12 +107,32 @@ const MARKED: usize = 20;
 /// # Errors
 /// [`ReportError::Figure`].
 pub fn draw_lines(name: String, panels: &[Panel], form: &Sheet) -> Result<Figure, ReportError> {
-    sheet(
-        name,
-        panels,
-        (form.columns, form.size),
-        |index, panel, area| draw_panel(area, panel, Some(&form.legend).filter(|_| index == 0)),
-    )
+    let panels: Vec<_> = panels.iter().map(|panel| (panel, None)).collect();
+    draw(name, &panels, form)
+}
+
+/// The same with what runs upwards in each panel.
+///
+/// # Errors
+/// [`ReportError::Figure`].
+pub fn draw_lines_up(
+    name: String,
+    panels: &[(Panel, Axis)],
+    form: &Sheet,
+) -> Result<Figure, ReportError> {
+    let panels: Vec<_> = panels.iter().map(|(panel, up)| (panel, Some(up))).collect();
+    draw(name, &panels, form)
+}
+
+fn draw(
+    name: String,
+    panels: &[(&Panel, Option<&Axis>)],
+    form: &Sheet,
+) -> Result<Figure, ReportError> {
+    let (columns, size) = (form.columns, form.size);
+    sheet(name, panels, (columns, size), |index, (panel, up), area| {
+        draw_panel(area, panel, *up, Some(&form.legend).filter(|_| index == 0))
+    })
 }
 
 /// Mean less and plus the standard error.
@@ -117,7 +141,12 @@ pub(super) fn ends(estimate: &Estimate) -> [f64; 2] {
     [estimate.mean - se, estimate.mean + se]
 }
 
-fn draw_panel(area: &Area<'_>, panel: &Panel, legend: Option<&SeriesLabelPosition>) -> Drawn {
+fn draw_panel(
+    area: &Area<'_>,
+    panel: &Panel,
+    up: Option<&Axis>,
+    legend: Option<&SeriesLabelPosition>,
+) -> Drawn {
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let x = panel.x.range(points().map(|(place, _)| *place));
     let all = || axis::padded(points().flat_map(|(_, estimate)| ends(estimate)));
@@ -128,27 +157,37 @@ fn draw_panel(area: &Area<'_>, panel: &Panel, legend: Option<&SeriesLabelPositio
         .x_label_area_size(34)
         .y_label_area_size(56)
         .build_cartesian_2d(x, y.clone())?;
-    chart
-        .configure_mesh()
-        .light_line_style(TRANSPARENT)
-        .x_label_formatter(&|place| panel.x.text(*place))
+    let across = |place: &f64| panel.x.text(*place);
+    let height = |place: &f64| up.map_or_else(String::new, |up| up.text(*place));
+    let mut mesh = chart.configure_mesh();
+    mesh.light_line_style(TRANSPARENT)
+        .x_label_formatter(&across)
         .x_desc(panel.x.title())
-        .y_labels(6)
-        .draw()?;
-    for line in &panel.lines {
-        let style = line.colour.stroke_width(2);
-        let means = line.points.iter();
-        let means = means.map(|(place, estimate)| (*place, estimate.mean.min(y.end)));
-        chart
-            .draw_series(LineSeries::new(means, style))?
-            .label(&line.label)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], style));
-        let marked = line.points.iter().filter(|_| line.points.len() <= MARKED);
-        chart.draw_series(marked.map(|(place, estimate)| {
-            let [low, high] = ends(estimate).map(|end| end.min(y.end));
-            let mean = estimate.mean.min(y.end);
-            ErrorBar::new_vertical(*place, low, mean, high, line.colour.filled(), 6)
+        .y_labels(6);
+    if let Some(up) = up {
+        mesh.y_label_formatter(&height).y_desc(up.title());
+    }
+    mesh.draw()?;
+    for (index, line) in panel.lines.iter().enumerate() {
+        let (colour, many) = (line.colour, line.label.is_empty());
+        let style = colour.stroke_width(if many { 1 } else { 2 });
+        let height = |estimate: &Estimate| estimate.mean.min(y.end);
+        let means = line.points.iter().map(|(place, of)| (*place, height(of)));
+        let drawn = chart.draw_series(LineSeries::new(means, style))?;
+        if many {
+            continue;
+        }
+        drawn.label(&line.label).legend(move |(x, y)| {
+            let stroke = PathElement::new([(-9, 0), (9, 0)], style);
+            mark(index, (x + 9, y), colour) + stroke
+        });
+        let bars = line.points.iter().filter(|_| line.points.len() <= MARKED);
+        chart.draw_series(bars.map(|(place, estimate)| {
+            let [low, high] = ends(estimate).map(|end| (*place, end.min(y.end)));
+            PathElement::new([low, high], colour.stroke_width(1))
         }))?;
+        let places = marked(index, line.points.len(), MARKED).map(|place| &line.points[place]);
+        chart.draw_series(places.map(|(place, of)| mark(index, (*place, height(of)), colour)))?;
     }
     if let Some(corner) = legend {
         chart
@@ -170,6 +209,10 @@ mod tests {
         let decades = Axis::Decades("seconds");
         let texts = [-1.5, -1.0, 0.0, 0.5, 1.0, 2.5].map(|value| decades.text(value));
         assert_eq!(texts, ["0.032", "0.1", "1", "3.2", "10", "316"]);
+        assert_eq!(
+            [5.0, 6.5, -6.0].map(|value| decades.text(value)),
+            ["1e5", "3.2e6", "1e-6"]
+        );
         let names = Axis::Names("images", vec!["500".to_owned(), "all".to_owned()]);
         let texts = [-1.0, 0.0, 0.5, 1.0, 2.0].map(|value| names.text(value));
         assert_eq!(texts, ["", "500", "", "all", ""]);

@@ -2,11 +2,15 @@
 //! is here for the figures of the studies too.
 
 mod axis;
+mod bitmap;
 mod curves;
 mod family;
+mod heat;
 mod intervals;
 mod lines;
+mod marks;
 mod nll;
+mod paths;
 mod reliability;
 
 use plotters::coord::Shift;
@@ -16,8 +20,10 @@ use svn_models::recipe::Method;
 use super::{Page, RecordOf, ReportError, Row};
 pub use curves::{By, curve};
 pub use family::{Family, by_design, families};
+pub use heat::{Heat, SymmetricLog, draw_heat};
 pub use intervals::{Intervals, draw_intervals};
-pub use lines::{Axis, Line, Panel, Sheet, draw_lines};
+pub use lines::{Axis, Line, Panel, Sheet, draw_lines, draw_lines_up};
+pub use paths::{Paths, Plane, draw_paths};
 pub use reliability::reliability;
 
 /// A figure and its file.
@@ -89,7 +95,10 @@ pub fn sheet<T>(
         root.present()
     };
     match drawn(&mut svg) {
-        Ok(()) => Ok(Figure { name, svg }),
+        Ok(()) => Ok(Figure {
+            name,
+            svg: bitmap::named(svg),
+        }),
         Err(source) => Err(ReportError::Figure { name, source }),
     }
 }
