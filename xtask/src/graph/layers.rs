@@ -13,7 +13,8 @@ pub(super) const LAYERS: &[&[&str]] = &[
     &["engine"],
     &["report"],
     &["study", "tabular"],
-    &["survey", "perf", "doctor", "sweep"],
+    &["perf", "doctor", "sweep"],
+    &["survey"],
     &["cli"],
 ];
 

@@ -7,17 +7,17 @@ use svn_models::stein::{
     Bandwidth, Coupling, Damping, FirstOrder, KernelSettings, Method, Metric, Newton, Solver,
 };
 
-use super::shape::Shape;
+use super::shape::{Problem, Shape};
 
 /// Batches in the accumulated curvature of the ring cases.
-const RING: usize = 8;
+pub(super) const RING: usize = 8;
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Case {
     /// `shape/method/family/coupling/ring-R/kernel…`, unique among the cases of a run.
     pub id: String,
-    pub shape: Shape,
+    pub problem: Problem,
     pub method: Method,
     pub curvature: CurvatureSettings,
 }
@@ -53,66 +53,108 @@ impl Case {
     }
 }
 
+/// A kernel, and its name.
+pub(super) type Named = (&'static str, KernelSettings);
+
+/// In the metric of the mean curvature, by the median.
+pub(super) fn curved() -> Named {
+    ("curvature", kernel(Metric::Curvature, Bandwidth::Median))
+}
+
+fn kernel(metric: Metric, bandwidth: Bandwidth) -> KernelSettings {
+    KernelSettings {
+        metric,
+        bandwidth,
+        ..KernelSettings::default()
+    }
+}
+
+/// The cases of one problem: its name, and what it is.
+pub(super) struct Cases<'a> {
+    pub(super) name: &'a str,
+    pub(super) problem: &'a Problem,
+}
+
+impl Cases<'_> {
+    /// Adam, whatever moves by it.
+    fn adam() -> FirstOrder {
+        FirstOrder::adam(3e-3)
+    }
+
+    fn case(&self, name: &str, ring: usize, method: Method) -> Case {
+        Case {
+            id: format!("{}/{name}", self.name),
+            problem: self.problem.clone(),
+            method,
+            curvature: CurvatureSettings {
+                ring,
+                ..CurvatureSettings::default()
+            },
+        }
+    }
+
+    fn newton(&self, coupling: Coupling, kernel: &KernelSettings) -> Newton {
+        Newton {
+            kernel: kernel.clone(),
+            coupling,
+            solver: Solver::Auto,
+            damping: Damping::Constant(20.0),
+            trust_region: Some(0.1 * self.problem.rows() as f64),
+            ..Newton::plain()
+        }
+    }
+
+    /// Ensemble and SVGD.
+    pub(super) fn first_order(&self) -> [Case; 2] {
+        let (step, kernel) = (Self::adam(), kernel(Metric::Identity, Bandwidth::Median));
+        [
+            self.case("ensemble", 1, Method::Ensemble { step }),
+            self.case("svgd", 1, Method::Svgd { kernel, step }),
+        ]
+    }
+
+    /// SVN.
+    pub(super) fn svn(
+        &self,
+        family: CurvatureFamily,
+        coupling: Coupling,
+        ring: usize,
+        (metric, kernel): &Named,
+    ) -> Case {
+        let name = format!("svn/{family}/{}/ring-{ring}/{metric}", coupling.name());
+        let svn = self.case(&name, ring, Method::Svn(self.newton(coupling, kernel)));
+        svn.but("", |curvature| curvature.family = family)
+    }
+}
+
 /// The cases of a shape, in the order of the table.
 ///
 /// # Errors
 /// [`ModelError`] if the shape has no network.
 pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, ModelError> {
     use Coupling::{BlockDiagonal, Gram};
-    let kernel = |metric, bandwidth| KernelSettings {
-        metric,
-        bandwidth,
-        ..KernelSettings::default()
-    };
     let identity = kernel(Metric::Identity, Bandwidth::Median);
-    let curved = ("curvature", kernel(Metric::Curvature, Bandwidth::Median));
+    let curved = curved();
     // So small a bandwidth that K = I to rounding: what the constant one of the published code does.
     let inactive = ("inactive", kernel(Metric::Identity, Bandwidth::Fixed(1e-6)));
-    let newton = |coupling, kernel: &KernelSettings| Newton {
-        kernel: kernel.clone(),
-        coupling,
-        solver: Solver::Auto,
-        damping: Damping::Constant(20.0),
-        trust_region: Some(0.1 * shape.rows() as f64),
-        ..Newton::plain()
+    let problem = shape.problem();
+    let of = Cases {
+        name: shape.name(),
+        problem: &problem,
     };
-    let case = |name: &str, ring, method| Case {
-        id: format!("{}/{name}", shape.name()),
-        shape,
-        method,
-        curvature: CurvatureSettings {
-            ring,
-            ..CurvatureSettings::default()
-        },
-    };
-    let svn = |family, coupling: Coupling, ring, (metric, kernel): &(&str, KernelSettings)| {
-        let name = match family {
-            CurvatureFamily::Diag => "diag",
-            CurvatureFamily::Kfac => "kfac",
-            CurvatureFamily::Ekfac => "ekfac",
-            _ => "full",
-        };
-        let name = format!("svn/{name}/{}/ring-{ring}/{metric}", coupling.name());
-        let svn = case(&name, ring, Method::Svn(newton(coupling, kernel)));
-        svn.but("", |curvature| curvature.family = family)
-    };
-    let full = |coupling, ring, kernel| svn(CurvatureFamily::Full, coupling, ring, kernel);
-    let (step, kernel) = (FirstOrder::adam(3e-3), identity.clone());
-    let mut cases = vec![
-        case("ensemble", 1, Method::Ensemble { step }),
-        case("svgd", 1, Method::Svgd { kernel, step }),
-    ];
+    let full = |coupling, ring, kernel| of.svn(CurvatureFamily::Full, coupling, ring, kernel);
+    let mut cases = of.first_order().to_vec();
     if shape == Shape::Lenet {
-        let diag = svn(CurvatureFamily::Diag, BlockDiagonal, RING, &curved);
+        let diag = of.svn(CurvatureFamily::Diag, BlockDiagonal, RING, &curved);
         let sampled = diag.but("/sampled-1", |c| c.root = CurvatureRoot::Sampled(1));
         let lazy = diag.but("/every-8", |c| c.every = RING);
         let name = "ll-svn/kfac/block-diagonal/ring-8/identity";
         let method = Method::LlSvn {
-            newton: newton(BlockDiagonal, &identity),
-            coordinates: last_layer(&shape.network()?),
-            rest: step,
+            newton: of.newton(BlockDiagonal, &identity),
+            coordinates: last_layer(&problem.network()?),
+            rest: Cases::adam(),
         };
-        let last = case(name, RING, method).but("", |curvature| {
+        let last = of.case(name, RING, method).but("", |curvature| {
             curvature.family = CurvatureFamily::Kfac;
             curvature.part = CurvaturePart::LastLayer;
         });
@@ -129,8 +171,8 @@ pub(super) fn cases(shape: Shape) -> Result<Vec<Case>, ModelError> {
         cases.push(full(Gram, ring, &curved));
     }
     if matches!(shape, Shape::Yacht | Shape::Classification) {
-        cases.push(svn(CurvatureFamily::Diag, Gram, RING, &curved));
-        cases.push(svn(CurvatureFamily::Kfac, Gram, RING, &curved));
+        cases.push(of.svn(CurvatureFamily::Diag, Gram, RING, &curved));
+        cases.push(of.svn(CurvatureFamily::Kfac, Gram, RING, &curved));
     }
     if shape == Shape::Yacht {
         cases.push(full(BlockDiagonal, RING, &curved).by_cg());

@@ -41,6 +41,14 @@ impl Machine {
     }
 }
 
+/// This machine on a line: processor, cores and profile.
+pub fn machine() -> String {
+    let here = Machine::here();
+    let cpu = here.cpu.as_deref().unwrap_or(here.arch);
+    let Machine { cores, profile, .. } = here;
+    format!("{cpu}, {cores} logical core(s), {profile} build")
+}
+
 fn read(path: &str) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }

@@ -28,6 +28,13 @@ impl Effort {
         steps: (2, 60),
     };
 
+    /// For figures of many sizes.
+    pub(super) const GROWTH: Self = Self {
+        rounds: 2,
+        budget_ms: 40.0,
+        steps: (1, 30),
+    };
+
     /// For counts: as many steps on every machine, so that the counts are the same, while the times are rough.
     pub(super) const QUICK: Self = Self {
         rounds: 2,

@@ -9,13 +9,15 @@
 //!   of the machine falls on all of them
 //! - what is asserted: operation counts (`limits`), never times
 //!
-//! Growth with particles, dimension and rows is another program's: `cargo bench -p svn-models --bench growth`.
+//! `growth` takes the same steps at many sizes, for the page of all studies. Growth with rows, and where conjugate gradients overtake the
+//! direct solve, is another program's: `cargo bench -p svn-models --bench growth`.
 
 mod case;
 mod cli;
 mod counted;
 mod error;
 mod figures;
+mod growth;
 mod limits;
 mod machine;
 mod measure;
@@ -26,4 +28,8 @@ mod shape;
 mod table;
 
 pub use cli::run;
+pub use error::PerfError;
+pub use growth::{Growth, LONGEST_MS, Line, Point, growth};
+pub use machine::machine;
 pub use rig::Counter;
+pub use shape::SEED;

@@ -35,7 +35,7 @@ pub(super) struct Stepped {
 impl Rig {
     pub(super) fn new(case: &Case) -> Result<Self, PerfError> {
         let (target, particles) = case
-            .shape
+            .problem
             .build(case.curvature)
             .map_err(PerfError::case(&case.id, "target"))?;
         let sampler =

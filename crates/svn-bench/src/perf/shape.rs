@@ -15,9 +15,10 @@ use svn_models::posterior::{CurvatureSettings, Posterior, PosteriorSettings};
 use svn_models::{Backend, ModelError, Rows};
 
 /// Seed of data, starting weights and batches.
-pub(super) const SEED: u64 = 20_241_101;
+pub const SEED: u64 = 20_241_101;
 
-const PARTICLES: usize = 5;
+/// Particles of a shape.
+pub(super) const PARTICLES: usize = 5;
 
 /// A size of network and batch that results are published for; 5 particles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,14 +37,16 @@ pub(super) enum Shape {
     Lenet,
 }
 
-/// What a shape stands for.
-struct Problem {
+/// A network, what it learns, and by how many particles: what a shape stands for, or of any other size.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Problem {
     features: usize,
     outputs: usize,
     network: NetworkSettings,
     task: LikelihoodKind,
     batch: usize,
     rows: usize,
+    particles: usize,
 }
 
 impl Shape {
@@ -59,51 +62,65 @@ impl Shape {
         }
     }
 
-    fn problem(self) -> Problem {
-        let activation = Activation::Relu;
-        let mlp = |features, width, outputs, task| Problem {
-            features,
-            outputs,
-            network: NetworkSettings::Mlp {
-                hidden: vec![width; 2],
-                activation,
-            },
-            task,
-            batch: 16,
-            rows: 320,
-        };
-        let regression = LikelihoodKind::Gaussian;
+    /// What it stands for.
+    pub(super) fn problem(self) -> Problem {
+        let mlp = Problem::perceptron;
         match self {
-            Self::Yacht => mlp(6, 50, 1, regression),
-            Self::Protein => mlp(9, 50, 1, regression),
-            Self::Wide => mlp(50, 200, 1, regression),
-            Self::Classification => mlp(14, 50, 2, LikelihoodKind::Softmax(2)),
+            Self::Yacht => mlp(6, 50, PARTICLES),
+            Self::Protein => mlp(9, 50, PARTICLES),
+            Self::Wide => mlp(50, 200, PARTICLES),
+            Self::Classification => Problem {
+                outputs: 2,
+                task: LikelihoodKind::Softmax(2),
+                ..mlp(14, 50, PARTICLES)
+            },
             Self::Power => Problem {
                 batch: 384,
                 rows: 7680,
-                ..mlp(4, 50, 1, regression)
+                ..mlp(4, 50, PARTICLES)
             },
             Self::Lenet => Problem {
-                network: NetworkSettings::LeNet { activation },
+                outputs: 10,
+                network: NetworkSettings::LeNet {
+                    activation: Activation::Relu,
+                },
+                task: LikelihoodKind::Softmax(10),
                 batch: 128,
                 rows: 1024,
-                ..mlp(784, 0, 10, LikelihoodKind::Softmax(10))
+                ..mlp(784, 0, PARTICLES)
             },
+        }
+    }
+}
+
+impl Problem {
+    /// A regression by two hidden layers of this width on 320 rows, batch 16.
+    pub(super) fn perceptron(features: usize, width: usize, particles: usize) -> Self {
+        Self {
+            features,
+            outputs: 1,
+            network: NetworkSettings::Mlp {
+                hidden: vec![width; 2],
+                activation: Activation::Relu,
+            },
+            task: LikelihoodKind::Gaussian,
+            batch: 16,
+            rows: 320,
+            particles,
         }
     }
 
     /// Number of training rows `n`.
-    pub(super) fn rows(self) -> usize {
-        self.problem().rows
+    pub(super) fn rows(&self) -> usize {
+        self.rows
     }
 
     /// The network.
     ///
     /// # Errors
     /// [`ModelError`] if a width is zero or fits no image.
-    pub(super) fn network(self) -> Result<Sequential, ModelError> {
-        let problem = self.problem();
-        problem.network.build(problem.features, problem.outputs)
+    pub(super) fn network(&self) -> Result<Sequential, ModelError> {
+        self.network.build(self.features, self.outputs)
     }
 
     /// The posterior with its curvature, and starting particles.
@@ -111,32 +128,29 @@ impl Shape {
     /// # Errors
     /// [`ModelError`] if network, rows and task do not fit each other.
     pub(super) fn build(
-        self,
+        &self,
         curvature: CurvatureSettings,
     ) -> Result<(Posterior, Array2<f64>), ModelError> {
-        let problem = self.problem();
         let network = self.network()?;
-        let particles = initial_particles(&network, PARTICLES, SEED);
+        let particles = initial_particles(&network, self.particles, SEED);
         let settings = PosteriorSettings {
-            batch_size: problem.batch,
+            batch_size: self.batch,
             prior_precision: 2.0,
             curvature,
             learn_noise: true,
             seed: SEED,
             backend: Backend {
-                precision: problem.network.default_precision(),
+                precision: self.network.default_precision(),
                 ..Backend::default()
             },
         };
-        let (likelihood, rows) = (problem.task.build()?, problem.data()?);
+        let (likelihood, rows) = (self.task.build()?, self.data()?);
         Ok((
             Posterior::new(network, likelihood, &rows, settings)?,
             particles,
         ))
     }
-}
 
-impl Problem {
     /// The same rows for the same problem. Classes are cut from the numbers a regression would have.
     fn data(&self) -> Result<Rows, ModelError> {
         let mut rng = ChaCha12Rng::seed_from_u64(SEED);
@@ -173,7 +187,7 @@ mod tests {
             (Shape::Wide, 50 * 200 + 200 + 200 * 200 + 200 + 201),
             (Shape::Lenet, 61_706),
         ] {
-            assert_eq!(shape.network().unwrap().layout().dim(), dim);
+            assert_eq!(shape.problem().network().unwrap().layout().dim(), dim);
         }
     }
 }
