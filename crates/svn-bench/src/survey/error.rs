@@ -19,6 +19,12 @@ pub enum SurveyError {
     /// A network could not be trained.
     #[error(transparent)]
     Model(#[from] svn_models::ModelError),
+    /// A curvature could not be decomposed.
+    #[error(transparent)]
+    Factor(#[from] svn_linalg::FactorError),
+    /// A step could not be measured.
+    #[error(transparent)]
+    Perf(#[from] crate::perf::PerfError),
     /// A table or figure could not be made.
     #[error(transparent)]
     Report(#[from] ReportError),

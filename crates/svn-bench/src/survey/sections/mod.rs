@@ -1,9 +1,12 @@
 //! The sections of the page, in the order of the paper.
 
 mod ablation;
+mod hessian;
 mod images;
 mod mimic;
 mod pivot;
+mod plane;
+mod step;
 mod toy;
 mod uci;
 
@@ -26,11 +29,14 @@ pub const RUNS: [&Run; 5] = [
 /// [`SurveyError`] for records that cannot be read and figures that cannot be drawn.
 pub fn sections(sources: &Sources) -> Result<Vec<Section>, SurveyError> {
     Ok(vec![
+        plane::section(sources)?,
         toy::section(sources)?,
         uci::section(sources)?,
+        hessian::section(sources)?,
         ablation::section(sources)?,
         images::section(sources)?,
         mimic::section(sources)?,
+        step::section(sources)?,
     ])
 }
 
