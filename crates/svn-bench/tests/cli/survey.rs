@@ -16,7 +16,7 @@ fn report(out: &Path) -> (u8, String, String) {
         0,
     ));
     assert_eq!(stderr, "");
-    assert_eq!(told, format!("{out}/report.html\n"));
+    assert!(told.ends_with(&format!("{out}/report.html\n")), "{told}");
     let read = |name: &str| std::fs::read_to_string(Path::new(out).join(name)).unwrap();
     (code as u8, read("report.html"), read("report.md"))
 }
@@ -71,8 +71,8 @@ fn own_records_go_before_shipped_ones_and_say_which_command_made_them() {
     assert!(text.contains("| autompg |"), "{text}");
     assert!(text.contains("seeds `7`"), "{text}");
     let command = "command `cargo xtask bench-uci --dataset autompg";
-    assert!(text.contains(command), "{text}");
-    assert!(!text.contains("--out"), "{text}");
+    let told = text.lines().find(|line| line.contains(command));
+    assert!(told.is_some_and(|line| !line.contains("--out")), "{text}");
 }
 
 /// In a browser where there is one: it says nothing on its console.
