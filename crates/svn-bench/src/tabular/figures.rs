@@ -1,6 +1,5 @@
 //! SVG figures of a fit and of an evaluation.
 
-use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 use svn_models::recipe::Method;
 
@@ -73,7 +72,6 @@ fn single(name: &str, panel: Panel) -> Result<Figure, ReportError> {
     let form = Sheet {
         columns: 1,
         size: SIZE,
-        legend: SeriesLabelPosition::UpperLeft,
     };
     draw_lines(name.to_owned(), &[panel], &form)
 }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use plotters::chart::SeriesLabelPosition;
-
 use super::{Axis, Family, Figure, Line, Page, Panel, RecordOf, ReportError, Sheet};
 use super::{axis, colours, draw_lines};
 use crate::metrics::Estimate;
@@ -11,7 +9,6 @@ use crate::metrics::Estimate;
 const SHEET: Sheet = Sheet {
     columns: 1,
     size: (640, 400),
-    legend: SeriesLabelPosition::UpperRight,
 };
 
 /// What the NLL is drawn against.

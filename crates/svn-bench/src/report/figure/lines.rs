@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::*;
 
 use super::marks::{mark, marked};
-use super::{Area, Drawn, Figure, ReportError, axis, sheet};
+use super::{Area, Drawn, Entry, Figure, ReportError, axis, sheet_under};
 use crate::metrics::Estimate;
 
 /// What runs along the bottom.
@@ -95,8 +94,6 @@ pub struct Sheet {
     pub columns: usize,
     /// Pixels of a panel.
     pub size: (u32, u32),
-    /// Where the legend of the first panel is.
-    pub legend: SeriesLabelPosition,
 }
 
 /// Points of a line up to which each has a mark of its own.
@@ -129,9 +126,21 @@ fn draw(
     panels: &[(&Panel, Option<&Axis>)],
     form: &Sheet,
 ) -> Result<Figure, ReportError> {
-    let (columns, size) = (form.columns, form.size);
-    sheet(name, panels, (columns, size), |index, (panel, up), area| {
-        draw_panel(area, panel, *up, Some(&form.legend).filter(|_| index == 0))
+    // A name has one colour and one mark in all panels.
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    for line in panels.iter().flat_map(|(panel, _)| &panel.lines) {
+        let known = entries.iter().any(|entry| entry.label == line.label);
+        if !known && !line.label.is_empty() {
+            entries.push(Entry {
+                label: &line.label,
+                colour: line.colour,
+                line: true,
+            });
+        }
+    }
+    let size = (form.columns, form.size);
+    sheet_under(name, &entries, panels, size, |_, (panel, up), area| {
+        draw_panel(area, panel, *up, &entries)
     })
 }
 
@@ -141,12 +150,7 @@ pub(super) fn ends(estimate: &Estimate) -> [f64; 2] {
     [estimate.mean - se, estimate.mean + se]
 }
 
-fn draw_panel(
-    area: &Area<'_>,
-    panel: &Panel,
-    up: Option<&Axis>,
-    legend: Option<&SeriesLabelPosition>,
-) -> Drawn {
+fn draw_panel(area: &Area<'_>, panel: &Panel, up: Option<&Axis>, entries: &[Entry<'_>]) -> Drawn {
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let x = panel.x.range(points().map(|(place, _)| *place));
     let all = || axis::padded(points().flat_map(|(_, estimate)| ends(estimate)));
@@ -168,19 +172,17 @@ fn draw_panel(
         mesh.y_label_formatter(&height).y_desc(up.title());
     }
     mesh.draw()?;
-    for (index, line) in panel.lines.iter().enumerate() {
+    for line in &panel.lines {
         let (colour, many) = (line.colour, line.label.is_empty());
         let style = colour.stroke_width(if many { 1 } else { 2 });
         let height = |estimate: &Estimate| estimate.mean.min(y.end);
         let means = line.points.iter().map(|(place, of)| (*place, height(of)));
-        let drawn = chart.draw_series(LineSeries::new(means, style))?;
+        chart.draw_series(LineSeries::new(means, style))?;
         if many {
             continue;
         }
-        drawn.label(&line.label).legend(move |(x, y)| {
-            let stroke = PathElement::new([(-9, 0), (9, 0)], style);
-            mark(index, (x + 9, y), colour) + stroke
-        });
+        let same = |entry: &Entry<'_>| entry.label == line.label;
+        let index = entries.iter().position(same).unwrap_or(0);
         let bars = line.points.iter().filter(|_| line.points.len() <= MARKED);
         chart.draw_series(bars.map(|(place, estimate)| {
             let [low, high] = ends(estimate).map(|end| (*place, end.min(y.end)));
@@ -188,14 +190,6 @@ fn draw_panel(
         }))?;
         let places = marked(index, line.points.len(), MARKED).map(|place| &line.points[place]);
         chart.draw_series(places.map(|(place, of)| mark(index, (*place, height(of)), colour)))?;
-    }
-    if let Some(corner) = legend {
-        chart
-            .configure_series_labels()
-            .position(corner.clone())
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.4))
-            .draw()?;
     }
     Ok(())
 }

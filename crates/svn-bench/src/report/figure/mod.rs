@@ -7,6 +7,7 @@ mod curves;
 mod family;
 mod heat;
 mod intervals;
+mod legend;
 mod lines;
 mod marks;
 mod nll;
@@ -22,6 +23,7 @@ pub use curves::{By, curve};
 pub use family::{Family, by_design, families};
 pub use heat::{Heat, SymmetricLog, draw_heat};
 pub use intervals::{Intervals, draw_intervals};
+use legend::Entry;
 pub use lines::{Axis, Line, Panel, Sheet, draw_lines, draw_lines_up};
 pub use paths::{Paths, Plane, draw_paths};
 pub use reliability::reliability;
@@ -78,17 +80,32 @@ pub fn common<P: Page>(
 pub fn sheet<T>(
     name: String,
     panels: &[T],
+    form: (usize, (u32, u32)),
+    draw: impl Fn(usize, &T, &Area<'_>) -> Drawn,
+) -> Result<Figure, ReportError> {
+    sheet_under(name, &[], panels, form, draw)
+}
+
+/// The same under a legend.
+fn sheet_under<T>(
+    name: String,
+    entries: &[Entry<'_>],
+    panels: &[T],
     (columns, size): (usize, (u32, u32)),
     draw: impl Fn(usize, &T, &Area<'_>) -> Drawn,
 ) -> Result<Figure, ReportError> {
     let columns = panels.len().clamp(1, columns.max(1));
     let lines = panels.len().div_ceil(columns).max(1);
-    let whole = (size.0 * columns as u32, size.1 * lines as u32);
+    let width = size.0 * columns as u32;
+    let above = legend::height(entries, width);
+    let whole = (width, size.1 * lines as u32 + above);
     let mut svg = String::new();
     let drawn = |svg: &mut String| -> Drawn {
         let root = SVGBackend::with_string(svg, whole).into_drawing_area();
         root.fill(&WHITE)?;
-        let areas = root.split_evenly((lines, columns));
+        let (top, below) = root.split_vertically(above);
+        legend::draw(entries, &top)?;
+        let areas = below.split_evenly((lines, columns));
         for (index, (area, panel)) in areas.iter().zip(panels).enumerate() {
             draw(index, panel, area)?;
         }

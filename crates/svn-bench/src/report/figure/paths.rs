@@ -6,7 +6,7 @@ use plotters::prelude::*;
 
 use super::bitmap::{Bitmap, shade};
 use super::marks::mark;
-use super::{Area, Drawn, Figure, PALETTE, ReportError, Sheet, sheet};
+use super::{Area, Drawn, Entry, Figure, PALETTE, ReportError, Sheet, sheet_under};
 
 /// Where all paths are, and the density there, from 0 to 1.
 #[expect(missing_debug_implementations, reason = "it holds a closure")]
@@ -40,13 +40,21 @@ pub fn draw_paths(
     panels: &[Paths],
     form: &Sheet,
 ) -> Result<Figure, ReportError> {
+    let marked = plane.marked.iter().enumerate();
+    let entries: Vec<Entry<'_>> = marked
+        .map(|(index, (_, name))| Entry {
+            label: name,
+            colour: PALETTE[index % PALETTE.len()],
+            line: false,
+        })
+        .collect();
     let size = (form.columns, form.size);
-    sheet(name, panels, size, |index, panel, area| {
-        draw(area, plane, panel, Some(form).filter(|_| index == 0))
+    sheet_under(name, &entries, panels, size, |_, panel, area| {
+        draw(area, plane, panel)
     })
 }
 
-fn draw(area: &Area<'_>, plane: &Plane<'_>, panel: &Paths, legend: Option<&Sheet>) -> Drawn {
+fn draw(area: &Area<'_>, plane: &Plane<'_>, panel: &Paths) -> Drawn {
     let (x, y) = (plane.x.clone(), plane.y.clone());
     let mut chart = ChartBuilder::on(area)
         .caption(&panel.title, ("sans-serif", 15))
@@ -79,22 +87,11 @@ fn draw(area: &Area<'_>, plane: &Plane<'_>, panel: &Paths, legend: Option<&Sheet
         let path = particle.iter().copied();
         chart.draw_series(LineSeries::new(path, BLACK.mix(0.55).stroke_width(1)))?;
     }
-    for (index, (step, name)) in plane.marked.iter().enumerate() {
+    for (index, (step, _)) in plane.marked.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
         let places = panel.particles.iter().filter_map(|path| path.get(*step));
         let inside = places.filter(|(px, py)| x.contains(px) && y.contains(py));
-        let drawn = chart.draw_series(inside.map(|&place| mark(index, place, colour)))?;
-        drawn
-            .label(name)
-            .legend(move |(x, y)| mark(index, (x + 9, y), colour));
-    }
-    if let Some(form) = legend {
-        chart
-            .configure_series_labels()
-            .position(form.legend.clone())
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.4))
-            .draw()?;
+        chart.draw_series(inside.map(|&place| mark(index, place, colour)))?;
     }
     Ok(())
 }
@@ -102,7 +99,6 @@ fn draw(area: &Area<'_>, plane: &Plane<'_>, panel: &Paths, legend: Option<&Sheet
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plotters::chart::SeriesLabelPosition;
 
     #[test]
     fn paths_lie_over_their_density_with_a_mark_at_each_step_that_is_named() {
@@ -119,7 +115,6 @@ mod tests {
         let form = Sheet {
             columns: 2,
             size: (300, 300),
-            legend: SeriesLabelPosition::UpperRight,
         };
         let panels = [panel("one"), panel("other")];
         let svg = draw_paths("paths.svg".to_owned(), &plane, &panels, &form)

@@ -1,6 +1,5 @@
 //! Figures of image experiments: reliability, quality by number of images, quality under corruption.
 
-use plotters::chart::SeriesLabelPosition;
 use plotters::style::RGBColor;
 
 use super::page::SHOWN;
@@ -14,7 +13,6 @@ use crate::report::{Figure, ReportError, Row};
 const SHEET: Sheet = Sheet {
     columns: 3,
     size: (380, 300),
-    legend: SeriesLabelPosition::UpperRight,
 };
 
 /// For each image set `low-data-SET.svg` if there are several sizes, and for each of its sizes `reliability-SET-SIZE.svg` and,
@@ -30,15 +28,11 @@ pub(super) fn draw(rows: &[Row<VisionPage>]) -> Result<Vec<Figure>, ReportError>
         let mut sizes: Vec<String> = set.rows.iter().map(|row| row.design.size()).collect();
         sizes.dedup();
         if sizes.len() > 1 {
-            let sheet = Sheet {
-                legend: SeriesLabelPosition::LowerRight,
-                ..SHEET
-            };
             let panels = low_data(&set, &sizes);
             figures.push(draw_lines(
                 format!("low-data-{}.svg", set.name),
                 &panels,
-                &sheet,
+                &SHEET,
             )?);
         }
     }

@@ -1,7 +1,5 @@
 //! What each part of the method does to one data set: coupling, kernel, curvature, likelihood, number of members.
 
-use plotters::chart::SeriesLabelPosition;
-
 use super::super::sources::Found;
 use super::super::{Panel, Run, Section, Sources, SurveyError};
 use super::studied;
@@ -40,7 +38,6 @@ const SETTINGS: [&str; 8] = [
 const SHEET: Sheet = Sheet {
     columns: 2,
     size: (460, 340),
-    legend: SeriesLabelPosition::UpperRight,
 };
 
 pub(super) fn section(sources: &Sources) -> Result<Section, SurveyError> {

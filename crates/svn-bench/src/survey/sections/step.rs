@@ -1,6 +1,5 @@
 //! What a step costs, and how it grows.
 
-use plotters::chart::SeriesLabelPosition;
 use svn_models::recipe::Method;
 
 use super::super::exhibit::{Exhibit, shown};
@@ -15,11 +14,7 @@ const ID: &str = "step";
 const SHEET: Sheet = Sheet {
     columns: 2,
     size: (560, 460),
-    legend: SeriesLabelPosition::UpperLeft,
 };
-
-/// Decades above the points, where the legend is.
-const HEADROOM: f64 = 2.1;
 
 pub(super) fn section(sources: &Sources) -> Result<Section, SurveyError> {
     Ok(Section {
@@ -100,7 +95,7 @@ fn panel(title: &str, x: &'static str, lines: &[perf::Line]) -> (figure::Panel, 
     let panel = figure::Panel {
         title: title.to_owned(),
         x: Axis::Decades(x),
-        y: (low <= high).then_some(low - 0.15..high + HEADROOM),
+        y: (low <= high).then_some(low - 0.15..high + 0.15),
         lines: drawn.collect(),
     };
     (panel, Axis::Decades("milliseconds a step"))

@@ -1,7 +1,5 @@
 //! The tables of the UCI sets, ranks, and NLL against epochs and seconds.
 
-use plotters::chart::SeriesLabelPosition;
-
 use super::super::sources::Found;
 use super::super::{Panel, Run, Section, Sources, SurveyError};
 use super::pivot::Pivot;
@@ -30,7 +28,6 @@ const FIRST: usize = 20;
 const SHEET: Sheet = Sheet {
     columns: 3,
     size: (400, 320),
-    legend: SeriesLabelPosition::UpperRight,
 };
 
 pub(super) fn section(sources: &Sources) -> Result<Section, SurveyError> {

@@ -4,7 +4,6 @@ mod kept;
 mod measured;
 
 use ndarray::{Array2, s};
-use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::{BLACK, RGBColor};
 
 use super::super::exhibit::{Exhibit, shown};
@@ -27,7 +26,6 @@ const GREY: RGBColor = RGBColor(150, 150, 150);
 const SHEET: Sheet = Sheet {
     columns: 3,
     size: (400, 300),
-    legend: SeriesLabelPosition::UpperLeft,
 };
 
 pub(super) fn section(sources: &Sources) -> Result<Section, SurveyError> {

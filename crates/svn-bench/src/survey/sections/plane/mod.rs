@@ -2,7 +2,6 @@
 
 mod measured;
 
-use plotters::chart::SeriesLabelPosition;
 use plotters::prelude::RGBColor;
 use svn_models::recipe::Method;
 use svn_models::stein::plane::{DoubleBanana, Planar};
@@ -25,13 +24,11 @@ const MARKED: [usize; 4] = [0, 5, 20, 100];
 const PATHS: Sheet = Sheet {
     columns: 3,
     size: (420, 420),
-    legend: SeriesLabelPosition::UpperRight,
 };
 
 const ERRORS: Sheet = Sheet {
     columns: 2,
     size: (520, 360),
-    legend: SeriesLabelPosition::LowerLeft,
 };
 
 pub(super) fn section(sources: &Sources) -> Result<Section, SurveyError> {
