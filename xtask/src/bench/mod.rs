@@ -128,20 +128,23 @@ const SHOWN: [&str; 3] = ["yacht", "energy", "wine"];
 pub(crate) fn report(place: &Place, args: &[String], offline: bool) -> Result<ExitCode> {
     let mut asked = Asked::parse(args)?;
     asked.offline |= offline;
-    let of_folder = |arg: &String| arg == "--from" || arg.starts_with("--from=");
-    let values = asked.rest.iter().zip(asked.rest.iter().skip(1));
-    let folder = asked.rest.first().filter(|arg| !arg.starts_with('-'));
-    let later = values.filter(|(option, value)| {
-        !value.starts_with('-') && !["--out", "--results"].contains(&option.as_str())
-    });
-    let is_page = folder.is_none() && later.count() == 0 && !asked.rest.iter().any(of_folder);
-    if is_page && !help::asked(args) {
+    if is_page(&asked.rest) && !help::asked(args) {
         let manifest = Manifest::read(&place.manifest())?;
         let sets = SHOWN.map(|name| manifest.find(name).map(Wanted::Table));
         let sets = sets.into_iter().collect::<Result<Vec<_>>>()?;
         obtain(place, &[], &sets, asked.offline)?;
     }
     plain(place, "report", &asked.rest, asked.offline)
+}
+
+/// Whether arguments of `report` name no folder of records or of a model: then it is the page of every study.
+fn is_page(args: &[String]) -> bool {
+    let mut before = "";
+    args.iter().all(|arg| {
+        let value = ["--out", "--results"].contains(&before);
+        before = arg;
+        value || (arg.starts_with('-') && arg != "--from" && !arg.starts_with("--from="))
+    })
 }
 
 /// A command of `svn` that needs no data and no libtorch.
@@ -204,6 +207,20 @@ fn start(
     Ok(process::pass_on(process::status(&mut cargo)?))
 }
 
+/// The commit of the checkout, with `-dirty` behind it where files of it were changed; none outside of a repository.
+fn commit(place: &Place) -> Option<String> {
+    let mut git = std::process::Command::new("git");
+    git.args([
+        "describe",
+        "--always",
+        "--dirty",
+        "--abbrev=7",
+        "--exclude=*",
+    ]);
+    let answer = process::answer_of(git.current_dir(&place.root))?;
+    Some(answer.trim().to_owned()).filter(|commit| !commit.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,18 +242,28 @@ mod tests {
             assert!(!is_large(line), "{line}");
         }
     }
-}
 
-/// The commit of the checkout, with `-dirty` behind it where files of it were changed; none outside of a repository.
-fn commit(place: &Place) -> Option<String> {
-    let mut git = std::process::Command::new("git");
-    git.args([
-        "describe",
-        "--always",
-        "--dirty",
-        "--abbrev=7",
-        "--exclude=*",
-    ]);
-    let answer = process::answer_of(git.current_dir(&place.root))?;
-    Some(answer.trim().to_owned()).filter(|commit| !commit.is_empty())
+    #[test]
+    fn a_report_without_a_folder_is_the_page_of_every_study() {
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+        for page in [
+            "",
+            "--quick",
+            "--quick --out here",
+            "--out=here",
+            "--results there --out here",
+        ] {
+            assert!(is_page(&words(page)), "{page}");
+        }
+        for folder in [
+            "here",
+            "--from here",
+            "--from=here",
+            "--out there here",
+            "here --out there",
+        ] {
+            assert!(!is_page(&words(folder)), "{folder}");
+        }
+    }
 }

@@ -195,12 +195,21 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
         "{stderr}"
     );
 
-    let (code, stdout, stderr) = cluster.sweep(&disturbed, &["--no-probe", "--resubmit-failed"]);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains(" tasks, "), "{stdout}");
-    cluster.wait();
-    let (code, _, stderr) = disturbed.collect();
-    assert_eq!(code, 0, "{stderr}");
+    // A busy machine can lose a task of the second array too; who looks after a sweep hands it over again.
+    let mut left = 1;
+    for _ in 0..4 {
+        let more = ["--no-probe", "--resubmit-failed"];
+        let (code, stdout, stderr) = cluster.sweep(&disturbed, &more);
+        assert_eq!(code, 0, "{stderr}");
+        assert!(stdout.contains(" tasks, "), "{stdout}");
+        cluster.wait();
+        left = disturbed.collect().0;
+        if left == 0 {
+            break;
+        }
+    }
+    let (_, _, stderr) = disturbed.collect();
+    assert_eq!(left, 0, "{stderr}");
     assert_eq!(disturbed.records().len(), 40);
     assert_eq!(disturbed.records(), undisturbed.records());
 }
