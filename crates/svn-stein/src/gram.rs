@@ -20,6 +20,7 @@ use crate::curvature::quadratic;
 use crate::error::SteinError;
 use crate::kernel::Kernel;
 use crate::passes::{Scales, centre, difference_products, field};
+use crate::subnormal::flush;
 
 /// Metric `M` in which distances between particles are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -327,11 +328,6 @@ impl KernelGram {
         };
         let _ = field((self.kernel(), self.slope()), (y, y), scales, out);
     }
-}
-
-/// Zero for numbers so small that arithmetic with them is slow.
-fn flush(x: f64) -> f64 {
-    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
 }
 
 fn scale_columns(x: ArrayView2<'_, f64>, scale: &Array1<f64>, mut out: ArrayViewMut2<'_, f64>) {

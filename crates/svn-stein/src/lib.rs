@@ -73,6 +73,7 @@ mod sampler;
 mod score_only;
 mod slope;
 mod state;
+mod subnormal;
 mod system;
 pub mod target;
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use svn_linalg::dense;
 
 use crate::error::SteinError;
+use crate::subnormal::flush;
 
 /// How the step size changes with the step count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -263,11 +264,6 @@ impl StepRule {
             ),
         }
     }
-}
-
-#[inline(always)]
-fn flush(x: f64) -> f64 {
-    if x.abs() < f64::MIN_POSITIVE { 0.0 } else { x }
 }
 
 /// Moments of a [`StepRule`]; part of the state.

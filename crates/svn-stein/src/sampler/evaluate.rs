@@ -8,6 +8,7 @@ use crate::damping::Damping;
 use crate::error::SteinError;
 use crate::method::Method;
 use crate::state::State;
+use crate::subnormal::flush_all;
 use crate::target::{Curved, TargetError};
 use svn_linalg::dense::all_finite;
 
@@ -122,9 +123,12 @@ impl Sampler {
         }
     }
 
-    /// Inner products of particles and scores, and from them whether all is finite.
+    /// Inner products of particles and scores, subnormal ones as zeros, and from them whether all is finite.
     fn check_finite(&mut self, state: &State) -> Result<(), SteinError> {
         let ws = &mut self.workspace;
+        if let Some(score) = ws.score.as_slice_mut() {
+            flush_all(score);
+        }
         ws.pairs.update(state.particles.view(), ws.score.view());
         let squares = ws.pairs.scores.diag();
         for (particle, (l, s)) in ws.log_density.iter().zip(ws.score.rows()).enumerate() {
