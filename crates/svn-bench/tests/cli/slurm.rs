@@ -195,7 +195,8 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
         "{stderr}"
     );
 
-    // A busy machine can lose a task of the second array too; who looks after a sweep hands it over again.
+    // On a busy machine one run of forty had no record after the second array, for a reason that is not known yet; who looks
+    // after a sweep hands it over again.
     let mut left = 1;
     for _ in 0..4 {
         let more = ["--no-probe", "--resubmit-failed"];

@@ -67,25 +67,18 @@ impl<'a> Pivot<'a> {
         means.min_by(f64::total_cmp)
     }
 
-    /// The mean rank of each label, 1 for the least mean, over the sets where all that are ranked have a cell; ties share theirs.
-    /// What has no cell in some set where all others have one is not ranked.
+    /// The mean rank of each label, 1 for the least mean, over the sets where all labels have a cell; ties share theirs. No rows
+    /// where there is no such set.
     pub(super) fn ranks(&self, title: &str) -> Grid {
-        let most = self.labels.iter().map(|label| self.count(label)).max();
-        let ranked: Vec<&str> = self
-            .labels
-            .iter()
-            .copied()
-            .filter(|label| Some(self.count(label)) == most)
-            .collect();
         let means = |set: &str| -> Option<Vec<f64>> {
-            let means = ranked.iter();
+            let means = self.labels.iter();
             means
                 .map(|label| Some(self.cells.get(&(set, *label))?.mean))
                 .collect()
         };
         let complete: Vec<Vec<f64>> = self.sets.iter().filter_map(|set| means(set)).collect();
-        let mut rows: Vec<(f64, Vec<String>)> = ranked
-            .iter()
+        let labels = self.labels.iter().filter(|_| !complete.is_empty());
+        let mut rows: Vec<(f64, Vec<String>)> = labels
             .enumerate()
             .map(|(k, label)| {
                 let ranks: Vec<f64> = complete.iter().map(|means| rank(means, k)).collect();
@@ -108,12 +101,6 @@ impl<'a> Pivot<'a> {
             rows.into_iter().map(|(_, cells)| cells).collect(),
         )
     }
-
-    fn count(&self, label: &str) -> usize {
-        let sets = self.sets.iter();
-        sets.filter(|set| self.cells.contains_key(&(**set, label)))
-            .count()
-    }
 }
 
 /// The rank of a value among all, from 1; equal values share the mean of theirs.
@@ -135,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_complete_is_ranked_and_the_least_has_a_star() {
+    fn ranks_are_over_the_sets_that_are_complete_and_the_least_has_a_star() {
         let estimate = |mean| Estimate {
             mean,
             se: Some(0.1),
@@ -155,10 +142,20 @@ mod tests {
             labels: vec!["x", "y", "z"],
             cells: cells.map(|(key, mean)| (key, estimate(mean))).into(),
         };
-        let ranks = pivot.ranks("r");
-        assert_eq!(ranks.rows[0][..2], ["x".to_owned(), "1.333".to_owned()]);
-        assert_eq!(ranks.rows[1][2], "1 of 3");
-        assert_eq!(ranks.rows.len(), 2);
+        // Of three sets `b` alone has all three.
+        let ranks = pivot.ranks("r").rows;
+        let names: Vec<&str> = ranks.iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(names, ["z", "y", "x"]);
+        assert_eq!(ranks[0][1..], ["1.000".to_owned(), "1 of 1".to_owned()]);
+        let none = Pivot {
+            sets: vec!["a"],
+            ..pivot
+        };
+        assert!(none.ranks("r").rows.is_empty());
+        let pivot = Pivot {
+            sets: vec!["a", "b", "c"],
+            ..none
+        };
         let table = pivot.table("t");
         assert_eq!(table.rows[1][3], "0.000 ± 0.100 *");
         assert_eq!(table.rows[0][3], "–");

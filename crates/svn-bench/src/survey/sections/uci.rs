@@ -59,12 +59,9 @@ fn panels(found: &Found<UciPage>) -> Result<Vec<Panel>, SurveyError> {
             says,
             source,
         ));
-        let says = "Rank 1 is the least mean NLL of a data set; only methods that were run on every set are ranked.";
-        panels.push(Panel::table(
-            pivot.ranks(&format!("Ranks, {name}")),
-            says,
-            source,
-        ));
+        let says = "Rank 1 is the least mean NLL of a data set; over the data sets that all methods were run on.";
+        let ranks = pivot.ranks(&format!("Ranks, {name}"));
+        panels.extend((!ranks.rows.is_empty()).then(|| Panel::table(ranks, says, source)));
         let versus = report::beside_baselines(name, task, &of_task);
         let says = "Newton methods less the baselines, fold by fold; below zero the Newton method is better.";
         panels.extend((!versus.rows.is_empty()).then(|| Panel::table(versus, says, source)));
