@@ -5,7 +5,7 @@ use crate::{graph, kernels, lint, perf, test};
 use anyhow::Result;
 use std::process::ExitCode;
 
-/// `cargo xtask ci`: lint, graph, perf --quick, test, test --plain, test --kernels Prescott; stops at the first that fails.
+/// `cargo xtask ci`: lint, graph, perf --quick, test, test --native, test --kernels Prescott; stops at the first that fails.
 pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     lint::run(place, offline)?;
     graph::run(place)?;
@@ -13,7 +13,7 @@ pub(crate) fn run(place: &Place, offline: bool) -> Result<ExitCode> {
     if counted != ExitCode::SUCCESS {
         return Ok(counted);
     }
-    for test in [test::run, test::run_plain] {
+    for test in [test::run, test::run_native] {
         let tested = test(place, &[], offline)?;
         if tested != ExitCode::SUCCESS {
             return Ok(tested);

@@ -82,13 +82,13 @@ pub(crate) enum Command {
     /// `--python PATH` (repeated) instead of python3.
     #[command(after_help = help::PERF)]
     Perf(PassedOn),
-    /// Run all tests of the workspace; ARGS go to `cargo test`
+    /// Run the tests of the crates in the build without native libraries; ARGS go to `cargo test`
     Test(TestArgs),
     /// Formatting, clippy and documentation, warnings denied
     Lint,
     /// Check that the crates, and the modules of svn-bench, depend on each other one way only
     Graph,
-    /// lint, graph, perf --quick, test, test --plain and test --kernels Prescott
+    /// lint, graph, perf --quick, test, test --native and test --kernels Prescott
     Ci,
 }
 
@@ -131,13 +131,13 @@ pub(crate) struct PassedOn {
 
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// The crates without their default features: no libtorch, no OpenBLAS, no C++ compiler
+    /// All features and xtask: libtorch and OpenBLAS, which are set up first
     #[arg(long, conflicts_with = "kernels")]
-    pub plain: bool,
+    pub native: bool,
     /// Only the numeric crates, on these kernels of OpenBLAS (OPENBLAS_CORETYPE): Prescott, Nehalem, Haswell, …
     ///
     /// Doctests are left out, and so is everything where OpenBLAS has no kernels to choose from (other processors than
-    /// x86-64, no DYNAMIC_ARCH). Nothing is built that a plain `test` has not built.
+    /// x86-64, no DYNAMIC_ARCH). Nothing is built that `test --native` has not built.
     #[arg(long, value_name = "NAME")]
     pub kernels: Option<String>,
     /// Options of `cargo test`, after `--`

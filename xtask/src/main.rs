@@ -69,7 +69,7 @@ fn dispatch(place: &paths::Place, cli: cli::Cli) -> anyhow::Result<ExitCode> {
         cli::Command::Perf(args) => perf::run(place, &args.args, offline),
         cli::Command::Test(args) => match &args.kernels {
             Some(kernels) => kernels::run(place, kernels, &args.args, offline),
-            None if args.plain => test::run_plain(place, &args.args, offline),
+            None if args.native => test::run_native(place, &args.args, offline),
             None => test::run(place, &args.args, offline),
         },
         cli::Command::Lint => lint::run(place, offline),

@@ -114,7 +114,7 @@ fn a_killed_fold_goes_on_from_its_epoch() {
                 "--folds",
                 "2",
             ])
-            .args(["--epochs", "40", "--jobs", "1", "--out"])
+            .args(["--epochs", "24", "--jobs", "1", "--out"])
             .arg(folder)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -139,7 +139,7 @@ fn a_killed_fold_goes_on_from_its_epoch() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!((1..40).contains(&epoch().unwrap()));
+    assert!((1..24).contains(&epoch().unwrap()));
     // What a process that was killed while it wrote would have left.
     std::fs::write(checkpoints.join(".tmpXXXXXX"), "half").unwrap();
     let (code, _, stderr) = finish(svn(cut.path()));

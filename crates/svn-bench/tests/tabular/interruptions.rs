@@ -15,7 +15,7 @@ const LONG: [&str; 12] = [
     "--target",
     "price",
     "--epochs",
-    "400",
+    "150",
     "--patience",
     "0",
     "--hidden",
