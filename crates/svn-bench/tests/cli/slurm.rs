@@ -71,33 +71,76 @@ impl Cluster {
         finish(command.env("SLURM_CONF", self.conf()).spawn().unwrap())
     }
 
-    /// Numbers of tasks that are in this state.
-    fn tasks(&self, state: &str) -> Vec<String> {
+    /// `svn sweep collect`, which asks this cluster what is in its queue.
+    fn collect(&self, swept: &Swept) -> (i32, String, String) {
+        let mut command = swept.command(&["sweep", "collect", "plan.toml", "--out", "out"]);
+        finish(command.env("SLURM_CONF", self.conf()).spawn().unwrap())
+    }
+
+    /// Numbers of tasks that run.
+    fn running(&self) -> Vec<String> {
         let (_, told) = self.ask(&[
             "squeue",
             "--noheader",
             "--array",
-            "--states",
-            state,
+            "--states=running",
             "--format=%i",
         ]);
         told.lines().map(|line| line.trim().to_owned()).collect()
     }
 
+    /// Kill tasks until as many runs as are wanted are out of the queue without a record, or the queue is empty: one whose turn it is
+    /// may end by itself before the signal comes.
+    fn kill(&self, swept: &Swept, enough: impl Fn(&Lost) -> bool) {
+        let start = Instant::now();
+        while !enough(&self.lost(swept)) && !self.is_idle() {
+            assert!(start.elapsed() < Duration::from_secs(200));
+            for task in self.running().iter().take(2) {
+                self.ask(&["scancel", "--full", "--signal=KILL", task]);
+            }
+        }
+    }
+
+    fn lost(&self, swept: &Swept) -> Lost {
+        let (_, _, stderr) = self.collect(swept);
+        let number = |before: &str, after: &str| -> usize {
+            let (told, _) = stderr.rsplit_once(after).unwrap_or_default();
+            let (_, number) = told.rsplit_once(before).unwrap_or_default();
+            number.parse().unwrap_or(0)
+        };
+        match stderr.contains("squeue") {
+            // Without the word of Slurm a run that goes on seems to be lost.
+            true => Lost::default(),
+            false => Lost {
+                runs: number("error: ", " of 40 runs have no record"),
+                begun: number(" failed, ", " begun,"),
+            },
+        }
+    }
+
+    /// Whether there are no tasks. An answer that is empty because the controller is not there is none.
+    fn is_idle(&self) -> bool {
+        let answer = self.ask(&["squeue", "--noheader", "--format=%i"]);
+        matches!(answer, (true, told) if told.trim().is_empty())
+    }
+
     /// Until there are no tasks.
     fn wait(&self) {
         let start = Instant::now();
-        // An answer that is empty because the controller is not there is none.
-        while !matches!(self.ask(&["squeue", "--noheader", "--format=%i"]), (true, told) if told.trim().is_empty())
-        {
-            assert!(
-                start.elapsed() < Duration::from_secs(500),
-                "{:?}",
-                self.ask(&["squeue"])
-            );
+        while !self.is_idle() {
+            let queue = self.ask(&["squeue"]);
+            assert!(start.elapsed() < Duration::from_secs(500), "{queue:?}");
             std::thread::sleep(Duration::from_millis(300));
         }
     }
+}
+
+/// Runs that have no record and are not in the queue.
+#[derive(Default)]
+struct Lost {
+    runs: usize,
+    /// Of these, cut off in the midst.
+    begun: usize,
 }
 
 impl Drop for Cluster {
@@ -136,7 +179,7 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
     );
     assert!(!stdout.contains("tasks"), "{stdout}");
     cluster.wait();
-    let (code, stdout, stderr) = undisturbed.collect();
+    let (code, stdout, stderr) = cluster.collect(&undisturbed);
     assert_eq!(code, 0, "{stderr}");
     assert!(
         stdout.contains("all 40 runs of the plan are done"),
@@ -162,18 +205,8 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
             std::thread::sleep(Duration::from_millis(50));
         }
     };
-    // Which tasks run now is up to chance; at least one is killed.
-    let kill = || {
-        let (start, mut killed) = (Instant::now(), 0);
-        while killed == 0 {
-            assert!(start.elapsed() < Duration::from_secs(100));
-            for task in cluster.tasks("running").iter().take(2) {
-                killed += usize::from(cluster.ask(&["scancel", "--full", "--signal=KILL", task]).0);
-            }
-        }
-    };
     reach(3);
-    kill();
+    cluster.kill(&disturbed, |lost| lost.begun >= 1);
     cluster.ask(&[
         "scontrol",
         "update",
@@ -182,13 +215,13 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
         "reason=test",
     ]);
     reach(8);
-    kill();
+    cluster.kill(&disturbed, |lost| lost.runs >= 3);
     cluster.control("restart");
     reach(12);
-    kill();
+    cluster.kill(&disturbed, |lost| lost.runs >= 5);
     cluster.ask(&["scontrol", "update", "nodename=node2", "state=resume"]);
     cluster.wait();
-    let (code, _, stderr) = disturbed.collect();
+    let (code, _, stderr) = cluster.collect(&disturbed);
     assert_eq!(code, 1, "{stderr}");
     assert!(
         stderr.contains("begun, not finished: uci autompg ensemble"),
@@ -204,12 +237,12 @@ fn tasks_that_are_killed_a_node_that_leaves_and_a_controller_that_dies_change_no
         assert_eq!(code, 0, "{stderr}");
         assert!(stdout.contains(" tasks, "), "{stdout}");
         cluster.wait();
-        left = disturbed.collect().0;
+        left = cluster.collect(&disturbed).0;
         if left == 0 {
             break;
         }
     }
-    let (_, _, stderr) = disturbed.collect();
+    let (_, _, stderr) = cluster.collect(&disturbed);
     assert_eq!(left, 0, "{stderr}");
     assert_eq!(disturbed.records().len(), 40);
     assert_eq!(disturbed.records(), undisturbed.records());
