@@ -266,6 +266,11 @@ impl Method {
         }
     }
 
+    /// Size of its Newton steps over time, for the methods that have such.
+    pub fn newton_rate(&self) -> Option<Rate> {
+        self.newton_step().map(|newton| newton.rate)
+    }
+
     /// What the Newton steps of a method are made by, with interaction and without.
     pub(crate) fn newton_step(&self) -> Option<NewtonStep> {
         match self {

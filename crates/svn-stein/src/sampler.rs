@@ -133,6 +133,7 @@ impl Sampler {
             rejections: 0,
             slope: Slope::new(),
             size,
+            limit: None,
         })
     }
 
@@ -192,12 +193,11 @@ impl Sampler {
 
     /// `ε_t` of the method's main step, back-off included.
     fn rate(&self, state: &State) -> f64 {
-        let rate = match (self.method.newton_step(), self.method.first_order()) {
-            (Some(newton), _) => newton.rate,
-            (None, Some(first)) => first.rate,
-            (None, None) => return 0.0,
-        };
-        rate.at(state.step) * state.backoff
+        match (self.method.newton_step(), self.method.first_order()) {
+            (Some(newton), _) => state.newton_rate(&newton.rate),
+            (None, Some(first)) => first.rate.at(state.step) * state.backoff,
+            (None, None) => 0.0,
+        }
     }
 
     /// Check that state, method and target belong together and size the workspace.

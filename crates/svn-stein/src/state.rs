@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SteinError;
-use crate::rate::Moments;
+use crate::rate::{Moments, Rate};
 use crate::slope::Slope;
 use svn_linalg::dense::first_non_finite;
 
@@ -28,6 +28,9 @@ pub struct State {
     pub(crate) slope: Slope,
     /// Largest coordinate at the start, at least one.
     pub(crate) size: f64,
+    /// Most that a Newton step may be, whatever its schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) limit: Option<f64>,
 }
 
 impl State {
@@ -44,6 +47,20 @@ impl State {
     /// Levenberg damping `λ` of the next step.
     pub fn damping(&self) -> f64 {
         self.damping
+    }
+
+    /// From now on no Newton step has a size `ε_t` above this one, whatever its schedule says: for who measures on the way how long steps may be. One that is no
+    /// positive number changes nothing.
+    pub fn limit_newton_rate(&mut self, limit: f64) {
+        if limit > 0.0 {
+            self.limit = Some(limit);
+        }
+    }
+
+    /// `ε_t` of a Newton step, limit and back-off included.
+    pub(crate) fn newton_rate(&self, rate: &Rate) -> f64 {
+        let limit = self.limit.unwrap_or(f64::INFINITY);
+        rate.at(self.step).min(limit) * self.backoff
     }
 
     /// Seed of the noise.

@@ -191,6 +191,7 @@ impl Checkpoint {
             context,
             precision,
             noise_floor,
+            minibatch_noise,
             averaging,
             backend,
             device,
@@ -205,8 +206,12 @@ impl Checkpoint {
         let pairs = differ!(
             "method" method, "network" network, "likelihood" likelihood, "prior precision" prior_precision,
             "particles" particles, "batch size" batch_size, "curvature" curvature, "context" context,
-            "precision" precision, "noise floor" noise_floor, "averaging" averaging, "backend" backend, "device" device, "seed" seed
+            "precision" precision, "noise floor" noise_floor, "minibatch noise" minibatch_noise, "averaging" averaging, "backend" backend, "device" device, "seed" seed
         );
+        // Step sizes that decay over the run are those of its length.
+        let decays = minibatch_noise.is_some() && method.newton_rate().is_some();
+        let other_length = (decays && *epochs != own.epochs)
+            .then(|| ("epochs", own.epochs.to_string(), epochs.to_string()));
         let too_few = (*epochs < self.epoch()).then(|| {
             let done = format!("of which {} are done", self.epoch());
             (
@@ -219,6 +224,7 @@ impl Checkpoint {
             .into_iter()
             .find(|(_, found, expected)| found != expected)
             .or(too_few)
+            .or(other_length)
     }
 
     fn name(&self) -> String {

@@ -16,6 +16,7 @@ mod observer;
 mod report;
 mod run;
 mod settings;
+mod step_decay;
 mod training;
 mod validation;
 

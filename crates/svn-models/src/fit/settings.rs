@@ -73,6 +73,7 @@ impl LikelihoodKind {
 /// | `context` | where functions are compared, for methods that repel there | [`ContextSettings`] |
 /// | `precision` | numbers of the network's evaluation; left out, what suits the network | [`Precision`] |
 /// | `noise_floor` | least standard deviation, or scale, of predicted noise; left out, about 0.001 | (0, 7) |
+/// | `minibatch_noise` | excess loss from the noise of minibatches that the last Newton steps may leave, nats a row; left out, step sizes are the schedule's | > 0 |
 /// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
 /// | `backend` | who evaluates the network; left out, plain Rust for perceptrons on the CPU and libtorch for all else | [`BackendKind`] |
 /// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
@@ -114,6 +115,12 @@ pub struct FitSettings {
     /// [`VarianceLink::default`](crate::likelihood::VarianceLink). Other likelihoods make no use of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
+    /// Excess loss `ν` from the noise of minibatches that the last Newton steps may leave, nats a row. Their size decays geometrically over all steps of the
+    /// run, never above that of the method's schedule, to where `ε/(2 − ε) · γ/(2b) = ν` with the effective number of parameters `γ` at the end of the epoch
+    /// before. The first epoch, without a `γ`, and steps of all training rows, without that noise, have the size of the schedule. Where the curvature is of more weights
+    /// than Newton steps move (LL-SVN with a metric of curvature), `γ` counts all, and steps end shorter than they would have to. Left out, there is no decay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minibatch_noise: Option<f64>,
     /// Share `ρ` of the steps so far over which each particle's weights are averaged: what is scored, kept and returned is
     /// the average, while the particles go on from their own weights. Left out, there is no average.
     ///
@@ -153,6 +160,7 @@ impl FitSettings {
             context: ContextSettings::default(),
             precision: None,
             noise_floor: None,
+            minibatch_noise: None,
             averaging: None,
             backend: BackendKind::default(),
             device: Device::default(),
@@ -186,6 +194,16 @@ impl FitSettings {
             return Err(ModelError::setting(
                 "prior precision",
                 self.prior_precision,
+                "a positive number",
+            ));
+        }
+        if let Some(bound) = self
+            .minibatch_noise
+            .filter(|bound| !(*bound > 0.0 && bound.is_finite()))
+        {
+            return Err(ModelError::setting(
+                "minibatch noise",
+                bound,
                 "a positive number",
             ));
         }

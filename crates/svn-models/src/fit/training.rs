@@ -3,6 +3,7 @@
 use super::fingerprint::Fingerprint;
 use super::report::EpochSums;
 use super::run::{Run, drive};
+use super::step_decay::StepDecay;
 use super::validation::{Outputs, Validation};
 use super::{Checkpoint, EpochReport, Fit, FitSettings, Observer};
 use crate::posterior::{Posterior, stationary_noise};
@@ -150,7 +151,13 @@ impl Run for Training<'_> {
     fn epoch(&mut self, epoch: usize) -> Result<(), ModelError> {
         let start = Instant::now();
         let mut sums = EpochSums::default();
-        for _ in 0..self.posterior.batches_per_epoch() {
+        let batches = self.posterior.batches_per_epoch();
+        let decay = StepDecay::new(self.settings, self.posterior.rows(), batches);
+        for batch in 0..batches {
+            if let Some(decay) = decay {
+                let step = (epoch - 1) * batches + batch;
+                decay.limit(&mut self.state, step, &self.progress.history);
+            }
             let clock = Instant::now();
             let info = self.sampler.step(&mut self.state, &mut self.posterior)?;
             self.progress.step_times.push(clock.elapsed());

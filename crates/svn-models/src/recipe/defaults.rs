@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, Solver};
 
-use super::Selection;
 use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
 };
+use super::{Schedule, Selection};
 use crate::ModelError;
 use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
 use crate::linear::PENALTY;
@@ -277,7 +277,10 @@ impl Recipe {
                 .filter(|_| curved && method != Method::FunctionSvn),
             curvature_refresh: given.curvature_refresh.filter(|_| curved),
             warmup,
-            schedule: given.schedule,
+            // Whose noise is measured by their curvature.
+            schedule: given
+                .schedule
+                .filter(|&schedule| newton || schedule != Schedule::Noise),
             averaging: given.averaging,
             binary: given
                 .binary

@@ -204,7 +204,7 @@ settings! {
     curvature_refresh: usize, "N", COUNT;
     /// Epochs of first-order steps (Adam) on every particle by itself before the Newton steps, which epochs then counts; 0 if left out
     warmup: usize, "N", WHOLE;
-    /// Step size over the run: cosine or constant
+    /// Step size over the run: cosine, constant or, of Newton steps, noise (down to where that of the batches is small)
     schedule: Schedule, "NAME", Range::ANY;
     /// Average weights over this share of the steps so far; no average if left out
     averaging: f64, "SHARE", SHARE;

@@ -533,6 +533,26 @@ fn a_fit_has_the_settings_of_its_recipe() {
         (None, stein::Rate::constant(1.0))
     );
 
+    let noise = || Recipe {
+        schedule: Some(Schedule::Noise),
+        ..Recipe::default()
+    };
+    let settings = of(Method::NewtonEnsemble, &TABLE, noise());
+    assert_eq!(
+        (settings.minibatch_noise, settings.method.newton_rate()),
+        (Some(0.01), Some(stein::Rate::constant(1.0)))
+    );
+    let settings = of(Method::LlSvn, &IMAGES, noise());
+    assert_eq!(settings.minibatch_noise, Some(0.01));
+    let first = settings.method.first_order().unwrap();
+    assert!(matches!(
+        first.rate.schedule,
+        stein::Schedule::Cosine { .. }
+    ));
+    // Which has no curvature to measure it by.
+    let settings = of(Method::Ensemble, &TABLE, noise());
+    assert_eq!(settings, of(Method::Ensemble, &TABLE, Recipe::default()));
+
     let pretrained = Recipe {
         ll_mode: Some(LastLayerMode::Pretrained),
         ..Recipe::default()

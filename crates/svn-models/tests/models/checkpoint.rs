@@ -256,6 +256,23 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
             "ssvn",
             settings(Method::Ssvn(newton(Coupling::Gram, constant)), spread, full),
         ),
+        (
+            "newton-ensemble noise bound",
+            FitSettings {
+                minibatch_noise: Some(1e-3),
+                ..settings(
+                    Method::NewtonEnsemble(
+                        Newton {
+                            rate: Rate::constant(0.3),
+                            ..newton(Coupling::Gram, constant)
+                        }
+                        .into(),
+                    ),
+                    spread,
+                    full,
+                )
+            },
+        ),
         ("ll-svn rows", settings(ll(numbers), numbers, last)),
         ("ll-svn matrix", big),
     ]

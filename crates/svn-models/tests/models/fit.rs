@@ -406,3 +406,41 @@ fn an_error_after_a_good_epoch_ends_the_fit_as_what_it_is() {
     assert!(matches!(whole.ending, Ending::Completed));
     assert_eq!(broken.ensemble.particles(), whole.ensemble.particles());
 }
+
+/// The step size falls to where the measured noise is the bound, and stays where nothing is asked for or no batch is drawn.
+#[test]
+fn the_last_newton_steps_hold_as_much_noise_as_the_bound() {
+    let apart = Method::NewtonEnsemble(NewtonEnsemble::from(Newton {
+        rate: Rate::constant(0.9),
+        ..steps()
+    }));
+    let noise = |bound: Option<f64>, batch_size: usize| {
+        let settings = FitSettings {
+            minibatch_noise: bound,
+            batch_size,
+            epochs: 12,
+            ..settings(apart.clone(), LikelihoodKind::Gaussian)
+        };
+        let history = train(&settings).history;
+        let noise = |epoch: usize| history[epoch].stationary_noise.unwrap();
+        (noise(0), noise(11))
+    };
+    let bound = 0.004;
+    let (_, free) = noise(None, 5);
+    assert!(free > 10.0 * bound, "{free}");
+    let (first, last) = noise(Some(bound), 5);
+    assert!(first > 10.0 * bound, "{first}");
+    // By the parameters of the epoch before, of which six random vectors tell.
+    assert!((0.5..2.0).contains(&(last / bound)), "{last}");
+    // All rows a step: no noise, no decay.
+    let whole = |bound: Option<f64>| {
+        train(&FitSettings {
+            minibatch_noise: bound,
+            batch_size: 40,
+            epochs: 3,
+            ..settings(apart.clone(), LikelihoodKind::Gaussian)
+        })
+    };
+    let (bounded, free) = (whole(Some(1e-9)), whole(None));
+    assert_eq!(bounded.ensemble.particles(), free.ensemble.particles());
+}

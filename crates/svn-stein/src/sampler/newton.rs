@@ -213,7 +213,7 @@ fn solve(
         state.damping = raised;
         attempt += 1;
     };
-    let mut rate = newton.rate.at(state.step) * state.backoff;
+    let mut rate = state.newton_rate(&newton.rate);
     if control == StepControl::Slope {
         rate = state.slope.length(direction.view(), rate);
         state.slope.keep(alpha, direction.view());

@@ -255,3 +255,30 @@ fn settings_out_of_range_are_named_and_those_of_a_kernel_unknown() {
         assert!(error.to_string().contains(unknown), "{error}");
     }
 }
+
+#[test]
+fn a_limit_of_the_step_size_is_a_schedule_that_is_lower() {
+    let start = normals(3, (4, 7));
+    let (_, family) = curvatures(7, 4, 7).swap_remove(0);
+    let moved = |rate: f64, limits: &[f64]| {
+        let settings = NewtonEnsemble {
+            rate: Rate::constant(rate),
+            ..damped()
+        };
+        let mut sampler = Sampler::new(Method::NewtonEnsemble(settings)).unwrap();
+        let mut state = sampler.init(start.clone(), 0).unwrap();
+        for &limit in limits {
+            state.limit_newton_rate(limit);
+        }
+        let info = sampler
+            .step(&mut state, &mut Quartic::new(family.view()))
+            .unwrap();
+        (state.particles().to_owned(), info.rate)
+    };
+    let low = moved(0.2, &[]);
+    assert_ne!(low, moved(0.7, &[]));
+    assert_eq!(low, moved(0.7, &[0.2]));
+    // What is no limit leaves the one before, and a high one the schedule.
+    assert_eq!(low, moved(0.7, &[0.2, f64::NAN, -1.0, 0.0]));
+    assert_eq!(low, moved(0.2, &[5.0]));
+}
