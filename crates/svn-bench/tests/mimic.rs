@@ -61,7 +61,7 @@ fn made_up_patients_go_through_the_whole_pipeline() {
         "## Cohort, made-up",
         "## Events, made-up",
         "## By length of stay",
-        "| 3 to 7 days |",
+        "| 3 to 7 days ",
         "![intervals made up total](intervals-made-up-total.svg)",
         "coverage80",
     ] {

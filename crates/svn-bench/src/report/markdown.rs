@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Figure, Grid, Page, Row, Summary, distinct, losses, tables};
 use crate::engine::Design;
+use crate::terminal::markdown_table;
 
 /// The report as text; it shows the figures that lie beside it.
 pub fn markdown<P: Page>(summary: &Summary<P>, figures: &[Figure]) -> String {
@@ -20,10 +21,10 @@ pub fn markdown<P: Page>(summary: &Summary<P>, figures: &[Figure]) -> String {
     }
     push_grid(&mut text, &settings(rows));
     push_warnings(&mut text, rows);
-    text.push_str("\n## Machine\n\n| | |\n|---|---|\n");
-    for (key, value) in &summary.env {
-        let _ = writeln!(text, "| {key} | {value} |");
-    }
+    let machine = summary.env.iter();
+    let machine = machine.map(|(key, value)| vec![key.clone(), value.clone()]);
+    let header = vec![String::new(); 2];
+    push_grid(&mut text, &Grid::new("Machine", header, machine.collect()));
     text
 }
 
@@ -77,16 +78,5 @@ fn push_warnings<P: Page>(text: &mut String, rows: &[Row<P>]) {
 }
 
 fn push_grid(text: &mut String, grid: &Grid) {
-    let _ = write!(text, "\n## {}\n\n", grid.title);
-    push_table(text, grid);
-}
-
-/// A table without its title.
-pub(crate) fn push_table(text: &mut String, grid: &Grid) {
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    text.push_str(&line(&grid.header));
-    text.push_str(&format!("|{}\n", "---|".repeat(grid.header.len())));
-    for row in &grid.rows {
-        text.push_str(&line(row));
-    }
+    let _ = write!(text, "\n## {}\n\n{}", grid.title, markdown_table(grid));
 }

@@ -1,5 +1,6 @@
 //! Tables of fixed records: which rows can be told apart, what fits on a terminal, what is said of the kernel and of times.
 
+use crate::terminal::without_padding;
 use std::collections::BTreeMap;
 
 use svn_models::recipe::Method;
@@ -77,7 +78,7 @@ fn rows_that_would_look_the_same_are_told_apart() {
     let summary = summary(&with_copies("yacht", |record| {
         record.settings.lr = Some(0.5)
     }));
-    let text = markdown(&summary, &[]);
+    let text = without_padding(&markdown(&summary, &[]));
     for part in [
         "| yacht | svn, lr 0.5 | 3/5 |",
         "* yacht, svn, lr 0.5 (2 of 3 runs): a member",

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{Body, Panel, Section, Sources, page};
-use crate::report;
+use crate::terminal::markdown_table;
 
 pub(super) fn markdown(sources: &Sources, sections: &[Section]) -> String {
     let mut text = format!("# {}\n", page::TITLE);
@@ -26,7 +26,7 @@ fn push(text: &mut String, panel: &Panel) {
         Body::Figure { name, .. } => {
             let _ = writeln!(text, "![{}](figures/{name})", panel.title);
         }
-        Body::Table(grid) => report::push_table(text, grid),
+        Body::Table(grid) => text.push_str(&markdown_table(grid)),
         Body::Missing => {
             let _ = writeln!(
                 text,

@@ -3,6 +3,9 @@
 pub(crate) mod print;
 mod table;
 
+pub(crate) use table::markdown_table;
+#[cfg(test)]
+pub(crate) use table::without_padding;
 pub use table::{Grid, render};
 
 use clap::error::{ContextKind, ErrorKind};

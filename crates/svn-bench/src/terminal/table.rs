@@ -1,6 +1,6 @@
 //! Tables of text, for the terminal and for Markdown alike.
 
-use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
 use comfy_table::{CellAlignment, ContentArrangement, Table};
 
 /// A table of text, for the terminal and for Markdown alike.
@@ -49,25 +49,58 @@ impl Grid {
     }
 }
 
-/// A grid with borders. Numbers to the right; never wrapped, so that lines can be searched.
-pub fn render(grid: &Grid) -> String {
+/// A grid as Markdown, without its title.
+pub(crate) fn markdown_table(grid: &Grid) -> String {
+    let escaped = |row: &Vec<String>| -> Vec<String> {
+        let cells = row.iter().map(|cell| cell.replace('|', r"\|"));
+        cells.collect()
+    };
+    let mut table = unwrapped(&escaped(&grid.header), grid.rows.iter().map(escaped));
+    table.load_style(ASCII_MARKDOWN);
+    table.to_string() + "\n"
+}
+
+fn unwrapped(header: &Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table
-        .load_style(UTF8_FULL_CONDENSED)
         .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(&grid.header);
-    for row in &grid.rows {
+        .set_header(header);
+    for row in rows {
         table.add_row(row);
     }
+    table
+}
+
+/// A grid with borders. Numbers to the right; never wrapped, so that lines can be searched.
+pub fn render(grid: &Grid) -> String {
+    let mut table = unwrapped(&grid.header, grid.rows.iter().cloned());
+    table.load_style(UTF8_FULL_CONDENSED);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     table.to_string()
 }
 
+/// A text whose tables may be searched for cells: without the blanks that make columns.
+#[cfg(test)]
+pub(crate) fn without_padding(text: &str) -> String {
+    let words = text.split(' ').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bar_in_a_cell_ends_no_cell_of_markdown() {
+        let row = |texts: [&str; 2]| texts.map(str::to_owned).to_vec();
+        let grid = Grid::new("t", row(["set", "a|b"]), vec![row(["x", "| y"])]);
+        assert_eq!(
+            markdown_table(&grid),
+            "| set | a\\|b |\n|-----|------|\n| x   | \\| y |\n"
+        );
+    }
 
     #[test]
     fn width_is_that_of_the_rendered_table_and_the_last_columns_go() {

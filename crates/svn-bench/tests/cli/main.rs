@@ -55,6 +55,12 @@ fn with_ridge(arguments: &[&str], delay_ms: u64) -> Child {
         .unwrap()
 }
 
+/// A text whose tables may be searched for cells: without the blanks that make columns.
+fn without_padding(text: &str) -> String {
+    let words = text.split(' ').filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn finish(child: Child) -> (i32, String, String) {
     let Output {
         status,

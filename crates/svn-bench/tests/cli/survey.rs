@@ -68,7 +68,7 @@ fn own_records_go_before_shipped_ones_and_say_which_command_made_them() {
     assert_eq!(finish(with_ridge(&arguments, 0)).0, 0);
     let (_, page, text) = report(folder.path());
     assert!(page.contains("Validation NLL by epoch") || page.contains("Test NLL, regression"));
-    assert!(text.contains("| autompg |"), "{text}");
+    assert!(text.contains("| autompg "), "{text}");
     assert!(text.contains("seeds `7`"), "{text}");
     let command = "command `cargo xtask bench-uci --dataset autompg";
     let told = text.lines().find(|line| line.contains(command));

@@ -1,5 +1,6 @@
 //! Snapshots of the report and the summary of fixed records; the printed cells.
 
+use crate::terminal::without_padding;
 use svn_models::recipe::Predictive;
 
 use super::*;
@@ -44,7 +45,8 @@ fn what_was_done_to_predictions_stands_beside_the_method() {
         record.settings.temperature = heart.then_some(true);
         record.settings.predictive = (!heart).then_some(Predictive::Laplace);
     }
-    let text = markdown::<UciPage>(&summarise(&records, BTreeMap::new()).unwrap(), &[]);
+    let summary = summarise(&records, BTreeMap::new()).unwrap();
+    let text = without_padding(&markdown::<UciPage>(&summary, &[]));
     assert!(
         text.contains("| heart | svn, temperature | 3/5 |"),
         "{text}"

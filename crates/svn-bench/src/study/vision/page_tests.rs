@@ -1,5 +1,6 @@
 //! Pairs, sizes, labels and printed cells against numbers worked out by hand.
 
+use crate::terminal::without_padding;
 use std::collections::BTreeMap;
 
 use super::*;
@@ -166,7 +167,7 @@ fn the_report_has_the_papers_cells_settings_and_warnings() {
     record.design.limits = Limits::default();
     samples::rehash(&mut record);
     record.warnings = vec!["the kernel is the identity".to_owned()];
-    let text = markdown(&summary(&[record]), &[]);
+    let text = without_padding(&markdown(&summary(&[record]), &[]));
     for part in [
         "## Beside the paper",
         "| 0.991 ± 0.000 | 0.950 ▼ | 0.038 ± 0.000 | 0.050 ▲ |",
