@@ -1,7 +1,7 @@
 //! Tables of text, for the terminal and for Markdown alike.
 
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_FULL_CONDENSED};
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Row, Table};
 
 /// A table of text, for the terminal and for Markdown alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,12 +55,12 @@ pub(crate) fn markdown_table(grid: &Grid) -> String {
         let cells = row.iter().map(|cell| cell.replace('|', r"\|"));
         cells.collect()
     };
-    let mut table = unwrapped(&escaped(&grid.header), grid.rows.iter().map(escaped));
+    let mut table = unwrapped(escaped(&grid.header), grid.rows.iter().map(escaped));
     table.load_style(ASCII_MARKDOWN);
     table.to_string() + "\n"
 }
 
-fn unwrapped(header: &Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Table {
+fn unwrapped<R: Into<Row>>(header: R, rows: impl Iterator<Item = R>) -> Table {
     let mut table = Table::new();
     table
         .set_content_arrangement(ContentArrangement::Disabled)
@@ -73,7 +73,7 @@ fn unwrapped(header: &Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> T
 
 /// A grid with borders. Numbers to the right; never wrapped, so that lines can be searched.
 pub fn render(grid: &Grid) -> String {
-    let mut table = unwrapped(&grid.header, grid.rows.iter().cloned());
+    let mut table = unwrapped(&grid.header, grid.rows.iter());
     table.load_style(UTF8_FULL_CONDENSED);
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);

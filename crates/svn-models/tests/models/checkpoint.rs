@@ -487,6 +487,30 @@ fn what_differs_from_the_run_that_wrote_it_is_named() {
     assert!(go_on(&settings, &train, &validation).is_ok());
 }
 
+/// Step sizes that decay over the whole run are of its length, which can therefore not be another one.
+#[test]
+fn a_run_whose_steps_decay_keeps_its_length() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.ckpt");
+    let mut named = cases().into_iter();
+    let (_, settings) = named
+        .find(|(name, _)| name.ends_with("noise bound"))
+        .unwrap();
+    let (train, validation) = data(&settings);
+    interrupted(&settings, 2, &path);
+    let longer = FitSettings {
+        epochs: 7,
+        ..settings
+    };
+    let start = Start::Checkpoint(Box::new(Checkpoint::read(&path).unwrap()));
+    let error = fit(&longer, &train, &validation, start, &mut ()).unwrap_err();
+    let told = error.to_string();
+    assert!(
+        told.ends_with("was made with epochs 5; this run has 7"),
+        "{told}"
+    );
+}
+
 #[test]
 fn a_checkpoint_takes_the_place_of_the_last_one_and_leaves_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
