@@ -39,7 +39,7 @@ pub use error::ModelError;
 pub use labels::LabelEncoding;
 pub use likelihood::Likelihood;
 pub use members::{ClassPrediction, Members, Predicted, Prediction};
-pub use model::{Builder, Ensemble, ModelFileError, OutOfFold, Training, Tried};
+pub use model::{Builder, Candidate, Ensemble, ModelFileError, OutOfFold, Training, Tried};
 pub use recipe::Recipe;
 pub use rows::Rows;
 pub use svn_curvature::{Backend, BackendKind, Device, Precision};

@@ -299,7 +299,7 @@ fn summary(folder: &Path, fitted: &Fitted) -> Result<(), Failure> {
     for warning in &kept.warnings {
         print::error(format_args!("warning: {warning}"));
     }
-    if let Some(text) = tabular::likelihoods(&fitted.ensemble) {
+    if let Some(text) = tabular::tried(&fitted.ensemble) {
         print::out(text)?;
     }
     let (training, read) = (fitted.ensemble.training(), &kept.read);

@@ -168,7 +168,7 @@ pub(super) fn inspect(arguments: &Inspect) -> Outcome {
         let labels: Vec<String> = ensemble.labels().iter().map(|label| shown(label)).collect();
         lines.push(format!("classes: {}", labels.join(", ")));
     }
-    lines.extend(tabular::likelihoods(&ensemble));
+    lines.extend(tabular::tried(&ensemble));
     for line in lines {
         print::out(line)?;
     }

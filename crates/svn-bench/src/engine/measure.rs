@@ -29,7 +29,7 @@ pub(super) fn measure(model: &dyn Model, fold: &Fold) -> Result<(Metrics, Predic
     };
     let mut metrics = metrics.map_err(RunError::failed)?;
     for (key, value) in model.chosen() {
-        metrics.values.insert(key.to_owned(), Some(value));
+        metrics.values.insert(key, Some(value));
     }
     Ok((metrics, predicted))
 }

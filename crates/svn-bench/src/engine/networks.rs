@@ -7,9 +7,9 @@ use std::time::Duration;
 use ndarray::{Array2, ArrayView2};
 use rand::Rng;
 use svn_models::fit::{Checkpoint, Ending, Epoch, EpochReport};
-use svn_models::recipe::{Head, Resolved};
+use svn_models::recipe::{Resolved, Selection};
 use svn_models::stein::{Flow, KernelWarning};
-use svn_models::{ClassPrediction, Device, Ensemble, ModelError, Prediction};
+use svn_models::{Candidate, ClassPrediction, Device, Ensemble, ModelError, Prediction};
 
 use super::checkpoint::{self, Checkpoints};
 use super::{
@@ -30,8 +30,10 @@ impl Model for Ensemble {
         Ensemble::laplace_variances(self, x)
     }
 
-    fn chosen(&self) -> Vec<(&'static str, f64)> {
-        let predictor = self.predictor();
+    fn chosen(&self) -> Vec<(String, f64)> {
+        let (predictor, training) = (self.predictor(), self.training());
+        let recipe = &self.settings().recipe;
+        let by_evidence = recipe.select == Some(Selection::Evidence);
         let all = [
             ("laplace_precision", predictor.laplace_precision()),
             ("temperature", predictor.temperature()),
@@ -39,15 +41,22 @@ impl Model for Ensemble {
                 "linear_weight",
                 self.stacked().then(|| self.linear_weight()),
             ),
+            (
+                "prior_precision",
+                recipe.prior_precision.filter(|_| by_evidence),
+            ),
+            (
+                "evidence_nll",
+                by_evidence.then_some(training.validation_nll),
+            ),
         ];
-        let tried = self.training().likelihoods.iter().map(|one| {
-            let key = match one.likelihood {
-                Head::StudentT => "tried_student_t",
-                Head::Mixture => "tried_mixture",
-                Head::Ordinal => "tried_ordinal",
-                _ => "tried_gaussian",
+        let all = all.map(|(key, value)| (key.to_owned(), value));
+        let tried = training.tried.iter().map(|one| {
+            let name = match one.candidate {
+                Candidate::PriorPrecision(precision) => format!("prior_precision_{precision}"),
+                candidate => candidate.value().replace('-', "_"),
             };
-            (key, one.nll)
+            (format!("tried_{name}"), one.nll)
         });
         all.into_iter()
             .chain(tried)

@@ -1,6 +1,6 @@
 //! From a study and what is asked for to groups of runs: settings and splits checked before anything runs.
 
-use svn_models::recipe::{Method, Recipe, Resolved};
+use svn_models::recipe::{Method, Recipe, Resolved, Selection};
 
 use super::{Configuration, EngineError, Of, RunId, Study, TunedSource, memory, out_of_range};
 
@@ -137,7 +137,11 @@ fn resolve<S: Study>(
         Some(tuned) => given = given.or(&tuned.meant_for(method)),
         None => warnings.extend(asked.tuned.silent_about(dataset, method)),
     }
-    let given = given.or(&study.recipe(design, method).meant_for(method));
+    let mut given = given.or(&study.recipe(design, method).meant_for(method));
+    if given.select == Some(Selection::Evidence) {
+        // Which chooses what the user does not give; no other way to choose has a say.
+        given.prior_precision = asked.settings.prior_precision;
+    }
     let wrong = |source| EngineError::Recipe {
         dataset: dataset.to_owned(),
         method,

@@ -36,8 +36,8 @@ pub trait Model {
         Ok(None)
     }
 
-    /// What was chosen on validation rows, beside the metrics.
-    fn chosen(&self) -> Vec<(&'static str, f64)> {
+    /// What was chosen, and what that is worth, beside the metrics; by key.
+    fn chosen(&self) -> Vec<(String, f64)> {
         Vec::new()
     }
 

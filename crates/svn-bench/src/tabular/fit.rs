@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use svn_models::fit::{Checkpoint, CheckpointError, Epoch};
 use svn_models::recipe::{Head, LastLayerMode, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
-use svn_models::{Ensemble, ModelError, Tried};
+use svn_models::{Candidate, Ensemble, ModelError, Tried};
 
 use super::folder::{Cost, Folder, sha256};
 use super::judge::judge;
@@ -208,34 +208,38 @@ fn work(
     })
 }
 
-/// A likelihood that was tried, for people.
+/// What was tried, for people.
 fn told(one: &Tried) -> String {
-    let score = one.nll.map_or_else(|| "–".to_owned(), number);
-    format!("tried {}: NLL {score}", of_head(one.likelihood))
+    let what = match one.candidate {
+        Candidate::PriorPrecision(_) => "prior precision ",
+        _ => "",
+    };
+    format!("tried {what}{}: NLL {}", one.candidate.value(), score(one))
 }
 
-/// The likelihoods that were tried and what they scored, in a line; none where nothing was.
-pub fn likelihoods(ensemble: &Ensemble) -> Option<String> {
-    let tried = &ensemble.training().likelihoods;
-    let each = tried.iter().map(|one| {
-        let score = one.nll.map_or_else(|| "–".to_owned(), number);
-        format!("{} {score}", of_head(one.likelihood))
-    });
-    let each: Vec<String> = each.collect();
-    let chosen = ensemble.settings().recipe.likelihood?;
-    (!each.is_empty()).then(|| {
-        format!(
-            "likelihood {}; NLL of unseen rows after a quarter of the epochs: {}",
-            of_head(chosen),
-            each.join(", ")
-        )
-    })
+fn score(one: &Tried) -> String {
+    one.nll.map_or_else(|| "–".to_owned(), number)
 }
 
-/// Its name as in a file.
-fn of_head(head: Head) -> String {
-    let name = serde_json::to_value(head).unwrap_or_default();
-    name.as_str().unwrap_or_default().to_owned()
+/// What was tried and scored, in a line; none where nothing was.
+pub fn tried(ensemble: &Ensemble) -> Option<String> {
+    let tried = &ensemble.training().tried;
+    let each = tried
+        .iter()
+        .map(|one| format!("{} {}", one.candidate.value(), score(one)));
+    let each = each.collect::<Vec<String>>().join(", ");
+    let recipe = &ensemble.settings().recipe;
+    let chosen = match tried.first()?.candidate {
+        Candidate::PriorPrecision(_) => format!(
+            "prior precision {}; negative log evidence of the rows fitted, nats a row",
+            recipe.prior_precision?
+        ),
+        _ => format!(
+            "likelihood {}; NLL of unseen rows after a quarter of the epochs",
+            Candidate::Likelihood(recipe.likelihood?).value()
+        ),
+    };
+    Some(format!("{chosen}: {each}"))
 }
 
 fn train(
@@ -267,8 +271,9 @@ fn train(
     {
         recipe.select = Some(Selection::Kfold);
     }
-    // What is not said of the target is tried.
+    // What is not said of the target is tried, on rows that members have not seen.
     if recipe.likelihood.is_none()
+        && recipe.select != Some(Selection::Evidence)
         && request.method != Method::Linear
         && matches!(learned.target, Targets::Numbers(_))
     {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! begin:   .fit/ { .lock, request.json }
-//! while:   .fit/likelihoods.json, after each that is tried; .fit/checkpoint, at least each second
+//! while:   .fit/tried.json, after each setting that is tried; .fit/checkpoint, at least each second
 //! finish:  .fit/model/ whole → files moved up, table.json last → .fit/ removed, request.json first
 //! ```
 //!
@@ -92,7 +92,7 @@ impl Folder {
         // Not what another process has begun meanwhile.
         Self::check(path, overwrite)?;
         remove(&folder.checkpoint())?;
-        remove(&folder.likelihoods())?;
+        remove(&folder.tried_file())?;
         folder.write(&folder.work().join(REQUEST), request)?;
         Ok(folder)
     }
@@ -157,21 +157,21 @@ impl Folder {
         self.work().join("checkpoint")
     }
 
-    fn likelihoods(&self) -> PathBuf {
-        self.work().join("likelihoods.json")
+    fn tried_file(&self) -> PathBuf {
+        self.work().join("tried.json")
     }
 
-    /// Likelihoods that were tried before the fit was interrupted.
+    /// What was tried before the fit was interrupted.
     pub(super) fn tried(&self) -> Vec<Tried> {
-        read(&self.likelihoods()).unwrap_or_default()
+        read(&self.tried_file()).unwrap_or_default()
     }
 
-    /// Keep those that were tried.
+    /// Keep what was tried.
     ///
     /// # Errors
     /// [`TabularError::Store`].
     pub(super) fn keep_tried(&self, tried: &[Tried]) -> Result<(), TabularError> {
-        self.write(&self.likelihoods(), &tried)
+        self.write(&self.tried_file(), &tried)
     }
 
     fn write(&self, path: &Path, value: &impl Serialize) -> Result<(), TabularError> {

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use svn_models::Ensemble;
 
-use super::fit::likelihoods;
+use super::fit::tried;
 use super::folder::Cost;
 use super::kept::Kept;
 use super::{TabularError, figures};
@@ -130,7 +130,7 @@ fn model(ensemble: &Ensemble, kept: &Kept, cost: Option<Cost>) -> Markup {
                 tr { td { (name) } td { (value) } }
             }
         }
-        @if let Some(text) = likelihoods(ensemble) { p { (text) "." } }
+        @if let Some(text) = tried(ensemble) { p { (text) "." } }
         @if let Some(best) = kept.curve.iter().find(|at| at.epoch == training.best_epoch) {
             p { "Validation NLL of that epoch: " (best.validation_nll.map_or_else(|| "–".to_owned(), number)) "." }
         }

@@ -193,6 +193,7 @@ impl Checkpoint {
             noise_floor,
             minibatch_noise,
             averaging,
+            last_epoch,
             backend,
             device,
             seed,
@@ -206,7 +207,8 @@ impl Checkpoint {
         let pairs = differ!(
             "method" method, "network" network, "likelihood" likelihood, "prior precision" prior_precision,
             "particles" particles, "batch size" batch_size, "curvature" curvature, "context" context,
-            "precision" precision, "noise floor" noise_floor, "minibatch noise" minibatch_noise, "averaging" averaging, "backend" backend, "device" device, "seed" seed
+            "precision" precision, "noise floor" noise_floor, "minibatch noise" minibatch_noise, "averaging" averaging,
+            "last epoch" last_epoch, "backend" backend, "device" device, "seed" seed
         );
         // Step sizes that decay over the run are those of its length.
         let decays = minibatch_noise.is_some() && method.newton_rate().is_some();

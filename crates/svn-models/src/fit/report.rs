@@ -9,7 +9,7 @@ pub struct EpochReport {
     /// Epoch, from 1.
     pub epoch: usize,
     /// Mean negative log likelihood of the validation rows in nats, in the units of the targets given to training.
-    /// None if a prediction was not finite.
+    /// None if a prediction was not finite, or no rows choose the epoch.
     pub validation_nll: Option<f64>,
     /// Mean off-diagonal kernel value over the epoch; none for methods without a kernel.
     pub mean_kernel: Option<f64>,

@@ -75,6 +75,7 @@ impl LikelihoodKind {
 /// | `noise_floor` | least standard deviation, or scale, of predicted noise; left out, about 0.001 | (0, 7) |
 /// | `minibatch_noise` | excess loss from the noise of minibatches that the last Newton steps may leave, nats a row; left out, step sizes are the schedule's | > 0 |
 /// | `averaging` | share of the steps so far over which weights are averaged; left out, none | (0, 1] |
+/// | `last_epoch` | the weights of the last epoch are kept: no rows choose | yes or no |
 /// | `backend` | who evaluates the network; left out, plain Rust for perceptrons on the CPU and libtorch for all else | [`BackendKind`] |
 /// | `device` | where the network is evaluated; left out, the CPU | [`Device`] |
 /// | `seed` | starting weights and order of the rows | any |
@@ -133,6 +134,10 @@ pub struct FitSettings {
     /// still move, it lags behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub averaging: Option<f64>,
+    /// Keep the weights of the last epoch with finite outputs and not those of the best: where the validation rows are those of training,
+    /// which choose no epoch. Reports have no score then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub last_epoch: bool,
     /// Who evaluates the network.
     #[serde(default, skip_serializing_if = "BackendKind::is_auto")]
     pub backend: BackendKind,
@@ -162,6 +167,7 @@ impl FitSettings {
             noise_floor: None,
             minibatch_noise: None,
             averaging: None,
+            last_epoch: false,
             backend: BackendKind::default(),
             device: Device::default(),
             seed: 0,

@@ -113,16 +113,17 @@ impl Training<'_> {
         }
     }
 
-    /// Validation score now; the weights are kept if it is the best.
+    /// Validation score now, none of rows that do not choose; the weights are kept if it is the best, or there is none.
     pub(super) fn score(&mut self, epoch: usize) -> Result<f64, ModelError> {
         let particles = match &self.progress.average {
             Some(average) => average.view(),
             None => self.state.particles(),
         };
         let (likelihood, nll) = self.validation.score(particles)?;
+        let last = self.settings.last_epoch;
         let best = &mut self.progress.best;
         // A NaN is no improvement: it never replaces what was best.
-        if nll.is_finite() && best.as_ref().is_none_or(|best| nll < best.nll) {
+        if nll.is_finite() && best.as_ref().is_none_or(|best| last || nll < best.nll) {
             *best = Some(Best {
                 epoch,
                 nll,
@@ -130,7 +131,7 @@ impl Training<'_> {
                 particles: particles.to_owned(),
             });
         }
-        Ok(nll)
+        Ok(if last { f64::NAN } else { nll })
     }
 }
 

@@ -34,7 +34,7 @@ use crate::likelihood::no_laplace_variances;
 pub(super) const CHUNK: usize = 512;
 
 /// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core.
-const LAPLACE_DIM: usize = 5000;
+pub(super) const LAPLACE_DIM: usize = 5000;
 
 /// The members' curvature at all training rows, ready for any prior precision.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Members {
     }
 
     /// With another largest side that is factored.
-    fn laplace_within(
+    pub(super) fn laplace_within(
         &self,
         training: ArrayView2<'_, f64>,
         largest: usize,
@@ -70,13 +70,8 @@ impl Members {
         let part = if whole { Part::Whole } else { Part::LastLayer };
         let dim = part.dim(self);
         if rows.min(dim) > largest {
-            return Err(ModelError::setting(
-                "number of parameters for Laplace variances",
-                dim,
-                &format!(
-                    "at most {largest} of the last layer, or as few curvature rows (found {rows}); take a smaller network"
-                ),
-            ));
+            let expected = format!("at most {largest} of the last layer");
+            return Err(too_large("Laplace variances", dim, rows, &expected));
         }
         let members = 0..self.particles.nrows();
         Ok(Laplace {
@@ -144,13 +139,7 @@ impl Laplace {
         at: &[ArrayView2<'_, f64>],
     ) -> Result<Vec<Array3<f64>>, ModelError> {
         check_precision(prior_precision)?;
-        if members.particles.nrows() != self.members.len() {
-            return Err(ModelError::Shape {
-                what: "members of Laplace variances".into(),
-                found: vec![members.particles.nrows()],
-                expected: vec![self.members.len()],
-            });
-        }
+        self.check_members(members)?;
         for rows in at {
             members.check_width(*rows)?;
         }
@@ -211,9 +200,29 @@ impl Laplace {
         }
         Ok(sum / self.members.len().max(1) as f64)
     }
+
+    pub(super) fn check_members(&self, members: &Members) -> Result<(), ModelError> {
+        if members.particles.nrows() == self.members.len() {
+            return Ok(());
+        }
+        Err(ModelError::Shape {
+            what: "members of Laplace variances".into(),
+            found: vec![members.particles.nrows()],
+            expected: vec![self.members.len()],
+        })
+    }
 }
 
-fn check_precision(precision: f64) -> Result<(), ModelError> {
+/// For whoever asks for a curvature of which neither side can be factored.
+pub(super) fn too_large(what: &str, dim: usize, rows: usize, expected: &str) -> ModelError {
+    ModelError::setting(
+        &format!("number of parameters for {what}"),
+        dim,
+        &format!("{expected}, or as few curvature rows (found {rows}); take a smaller network"),
+    )
+}
+
+pub(super) fn check_precision(precision: f64) -> Result<(), ModelError> {
     if precision.is_finite() && precision > 0.0 {
         return Ok(());
     }
@@ -240,4 +249,4 @@ fn output_gradients(linear: &dyn Linearized, output: usize) -> Result<Array2<f64
 
 #[cfg(test)]
 #[path = "laplace_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -13,13 +13,13 @@ use crate::Likelihood;
 use crate::likelihood::{Gaussian, HeteroscedasticGaussian, StudentT, VarianceLink};
 use crate::network::{MlpSettings, initial_particles};
 
-fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
+pub(in crate::members) fn normal(rows: usize, columns: usize, seed: u64) -> Array2<f64> {
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
     Array2::from_shape_simple_fn((rows, columns), || StandardNormal.sample(&mut rng))
 }
 
 /// Two members with 3 → 4 → c units: d = 21 for c = 1, 26 for c = 2.
-fn ensemble(likelihood: Likelihood) -> Members {
+pub(in crate::members) fn ensemble(likelihood: Likelihood) -> Members {
     let network = MlpSettings {
         inputs: 3,
         hidden: vec![4],
@@ -33,7 +33,11 @@ fn ensemble(likelihood: Likelihood) -> Members {
 }
 
 /// Outputs `(μ, s)` or `(μ)` by the formula of the network, written out.
-fn outputs(weights: ArrayView1<'_, f64>, x: ArrayView1<'_, f64>, count: usize) -> Vec<f64> {
+pub(in crate::members) fn outputs(
+    weights: ArrayView1<'_, f64>,
+    x: ArrayView1<'_, f64>,
+    count: usize,
+) -> Vec<f64> {
     let hidden: Vec<f64> = (0..4)
         .map(|unit| {
             let sum: f64 = (0..3).map(|i| weights[3 * unit + i] * x[i]).sum();
@@ -67,7 +71,7 @@ fn jacobian(weights: ArrayView1<'_, f64>, x: ArrayView1<'_, f64>, count: usize) 
 }
 
 /// Gauss elimination with the identity beside the matrix.
-fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
+pub(in crate::members) fn inverse(matrix: &Array2<f64>) -> Array2<f64> {
     let n = matrix.nrows();
     let (mut a, mut b) = (matrix.clone(), Array2::<f64>::eye(n));
     for k in 0..n {
@@ -110,7 +114,7 @@ fn information(likelihood: Likelihood, outputs: &[f64]) -> Array2<f64> {
 }
 
 /// `H_p` by the explicit sum.
-fn hessian(
+pub(in crate::members) fn hessian(
     ensemble: &Members,
     training: &Array2<f64>,
     precision: f64,

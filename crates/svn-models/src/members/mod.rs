@@ -3,6 +3,7 @@
 mod classes;
 mod component;
 mod crps;
+mod evidence;
 mod families;
 mod head;
 mod laplace;
@@ -18,6 +19,7 @@ mod temperature;
 
 pub use classes::{ClassPrediction, log_sum_exp};
 pub use component::{Component, Family};
+pub(crate) use evidence::check_evidence;
 pub(crate) use head::prediction;
 pub use laplace::Laplace;
 pub(crate) use member_curvature::MemberCurvature;

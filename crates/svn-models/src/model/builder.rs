@@ -29,10 +29,10 @@ pub struct Builder<'o> {
     pub(super) observer: Option<&'o mut dyn Observer>,
     /// Whose weights and scaling training goes on with.
     pub(super) goes_on: Option<Ensemble>,
-    /// Likelihoods that need not be tried again.
+    /// What need not be tried again.
     pub(super) tried: Vec<Tried>,
     pub(super) on_tried: Option<&'o mut dyn FnMut(&Tried)>,
-    /// Of a fit that only tries a likelihood.
+    /// Of a fit of few epochs that only tries a likelihood.
     pub(super) trial: Option<Measure>,
 }
 

@@ -94,9 +94,9 @@ struct Description {
     linear: Option<(Linear, usize)>,
     likelihood: Likelihood,
     choices: Choices,
-    /// Among which the likelihood was chosen.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    likelihoods: Vec<Tried>,
+    /// Among which the likelihood or the prior precision was chosen.
+    #[serde(default, rename = "likelihoods", skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<Tried>,
     train_rows: usize,
     validation_rows: usize,
     validation_nll: f64,
@@ -165,7 +165,7 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
         linear: ensemble.linear.clone(),
         likelihood: ensemble.members.likelihood(),
         choices: ensemble.predictor.choices(),
-        likelihoods: training.likelihoods.clone(),
+        tried: training.tried.clone(),
         train_rows: training.train_rows,
         validation_rows: training.validation_rows,
         validation_nll: training.validation_nll,
@@ -266,7 +266,7 @@ fn load(folder: &Path) -> Result<Ensemble, ModelError> {
             set_aside: Vec::new(),
             out_of_fold: None,
             validation_nll: description.validation_nll,
-            likelihoods: description.likelihoods,
+            tried: description.tried,
             best_epoch: description.best_epoch,
             epochs: description.epochs,
             history: Vec::new(),

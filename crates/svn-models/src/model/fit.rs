@@ -155,6 +155,9 @@ impl Builder<'_> {
         if self.in_folds() {
             return self.fit_folds(x, y, labels);
         }
+        if self.by_evidence() {
+            return self.fit_evidence(x, y, labels);
+        }
         let share = self.validation_share;
         if !(share > 0.0 && share < 1.0) {
             let expected = "above 0 and below 1";
@@ -226,19 +229,33 @@ impl Builder<'_> {
         (vx, vy): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
-        self.check_names(x.ncols())?;
-        if labels.is_none() && self.is_undecided() && !self.in_folds() {
-            let fit = |builder: Builder<'_>| builder.fit_parts((x, y), (vx, vy), None);
-            return self.race(y, fit);
-        }
-        if self.in_folds() {
+        if self.in_folds() || self.by_evidence() {
             let joined = |parts: &[_]| concatenate(Axis(0), parts);
             let (Ok(x), Ok(y)) = (joined(&[x, vx]), concatenate(Axis(0), &[y, vy])) else {
                 let expected = "of as many columns as the training rows";
                 return Err(ModelError::setting("validation rows", "others", expected));
             };
-            return self.fit_folds(x.view(), y.view(), labels);
+            return match self.by_evidence() {
+                true => self.fit_evidence(x.view(), y.view(), labels),
+                false => self.fit_folds(x.view(), y.view(), labels),
+            };
         }
+        self.check_names(x.ncols())?;
+        let validation = Some((vx, vy));
+        if labels.is_none() && self.is_undecided() {
+            let fit = |builder: Builder<'_>| builder.fit_rows((x, y), validation, None);
+            return self.race_likelihoods(y, fit);
+        }
+        self.fit_rows((x, y), validation, labels)
+    }
+
+    /// One fit; without validation rows the evidence is what it is judged by.
+    pub(super) fn fit_rows(
+        self,
+        (x, y): (ArrayView2<'_, f64>, ArrayView1<'_, f64>),
+        validation: Option<(ArrayView2<'_, f64>, ArrayView1<'_, f64>)>,
+        labels: Option<LabelEncoding>,
+    ) -> Result<Ensemble, ModelError> {
         let (features, scaler) = match (self.goes_on.as_ref(), &labels) {
             (Some(before), None) => (before.features.clone(), before.scaler()),
             (Some(before), Some(_)) => (before.features.clone(), TargetScaler::IDENTITY),
@@ -247,7 +264,11 @@ impl Builder<'_> {
         };
         let train = Rows::new(features.transform(x)?, scaler.transform(y))?;
         let train = self.with_context(train, &features)?;
-        let validation = Rows::new(features.transform(vx)?, scaler.transform(vy))?;
+        let aside = match validation {
+            Some((x, y)) => Some(Rows::new(features.transform(x)?, scaler.transform(y))?),
+            None => None,
+        };
+        let judging = aside.as_ref().unwrap_or(&train);
         let problem = Problem {
             network: self.network.clone(),
             rows: train.len(),
@@ -270,25 +291,33 @@ impl Builder<'_> {
             (None, Some(before)) => Start::Members(&before.members),
             (None, None) => Start::Seed,
         };
-        let rows = (&train, &validation);
+        let rows = (&train, judging);
         let mut fit = resolved.fit(self.device, self.seed, rows, start, &mut watch)?;
-        let (members, recipe) = (fit.ensemble, &resolved.recipe);
-        let predictor = Predictor::new(&members, recipe, train.features(), &validation)?;
+        let (mut members, recipe) = (fit.ensemble, &resolved.recipe);
+        let mut evidence = None;
+        if aside.is_none() {
+            let settings = resolved.fit_settings(self.device, self.seed)?;
+            let (with_noise, log) = members.with_evidence(settings.prior_precision, &train)?;
+            members = with_noise;
+            evidence = Some(units - log / train.len() as f64);
+        }
+        let predictor = Predictor::new(&members, recipe, train.features(), judging)?;
         let of_best = |epoch: &&EpochReport| epoch.epoch == fit.best_epoch;
         let best = fit.history.iter().find(of_best);
         let nll = predictor
             .validation_nll()
             .or(best.and_then(|epoch| epoch.validation_nll));
-        let nll = match (&labels, nll) {
-            (None, _) => {
-                let said = predictor.predict(&members, validation.features())?;
+        let nll = match (evidence, &labels, validation) {
+            (Some(evidence), ..) => evidence,
+            (None, None, Some((_, vy))) => {
+                let said = predictor.predict(&members, judging.features())?;
                 let said = said.rescaled(scaler.mean, scaler.scale);
                 match self.trial {
                     Some(measure) => measure.score(&said, vy)?,
                     None => said.negative_log_density(vy)?,
                 }
             }
-            (Some(_), nll) => nll.unwrap_or(f64::NAN),
+            _ => nll.unwrap_or(f64::NAN),
         };
         for epoch in &mut fit.history {
             epoch.validation_nll = epoch.validation_nll.map(|nll| nll + units);
@@ -303,11 +332,11 @@ impl Builder<'_> {
             },
             training: Training {
                 train_rows: train.len(),
-                validation_rows: validation.len(),
+                validation_rows: aside.as_ref().map_or(0, Rows::len),
                 set_aside: Vec::new(),
                 out_of_fold: None,
                 validation_nll: nll,
-                likelihoods: Vec::new(),
+                tried: Vec::new(),
                 best_epoch: fit.best_epoch,
                 epochs: fit.history.len(),
                 history: fit.history,

@@ -20,7 +20,7 @@ use super::{Builder, Ensemble, Target, Training};
 use crate::fit::{Observer, Part, Within, fit_folds, fit_linear_folds};
 use crate::linear::{Linear, PENALTY};
 use crate::predictive::Predictor;
-use crate::recipe::{LastLayerMode, Method, Predictive, Problem, Recipe, Selection};
+use crate::recipe::{Method, Problem, Selection};
 use crate::scaling::TargetScaler;
 use crate::{LabelEncoding, Members, ModelError, Predicted, Rows};
 
@@ -53,10 +53,10 @@ impl Builder<'_> {
         labels: Option<LabelEncoding>,
     ) -> Result<Ensemble, ModelError> {
         if labels.is_none() && self.is_undecided() {
-            return self.race(y, |builder| builder.fit_folds(x, y, None));
+            return self.race_likelihoods(y, |builder| builder.fit_folds(x, y, None));
         }
         self.check_names(x.ncols())?;
-        check(&self.recipe, self.goes_on.is_some())?;
+        self.check_start(Selection::Kfold)?;
         let strata: Option<Vec<usize>> = labels
             .as_ref()
             .map(|_| y.iter().map(|&class| class as usize).collect());
@@ -161,7 +161,7 @@ impl Builder<'_> {
                     folds: fold,
                 }),
                 validation_nll: nll,
-                likelihoods: Vec::new(),
+                tried: Vec::new(),
                 best_epoch: fit.best_epoch,
                 epochs: history.len(),
                 history,
@@ -172,31 +172,6 @@ impl Builder<'_> {
             members: fit.ensemble,
             resolved,
         })
-    }
-}
-
-/// What is not chosen in folds.
-fn check(recipe: &Recipe, goes_on: bool) -> Result<(), ModelError> {
-    let laplace = recipe
-        .predictive
-        .is_some_and(|kind| kind != Predictive::Moments);
-    let others = [
-        (goes_on, "going on from a trained ensemble"),
-        (recipe.temperature == Some(true), "a temperature"),
-        (laplace, "a Laplace approximation"),
-        (
-            recipe.ll_mode == Some(LastLayerMode::Pretrained),
-            "a pretrained last layer",
-        ),
-        (recipe.warmup.is_some_and(|epochs| epochs > 0), "a warm-up"),
-    ];
-    match others.into_iter().find(|(asked, _)| *asked) {
-        Some((_, what)) => Err(ModelError::setting(
-            "select",
-            format!("kfold beside {what}"),
-            "validation",
-        )),
-        None => Ok(()),
     }
 }
 

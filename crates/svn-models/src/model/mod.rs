@@ -8,6 +8,7 @@
 
 mod builder;
 mod data;
+mod evidence;
 mod file;
 mod fit;
 mod folds;
@@ -17,7 +18,7 @@ mod split;
 pub use builder::Builder;
 pub use file::ModelFileError;
 pub use folds::OutOfFold;
-pub use race::Tried;
+pub use race::{Candidate, Tried};
 
 use std::time::Duration;
 
@@ -72,16 +73,17 @@ enum Target {
 pub struct Training {
     /// Rows that were fitted.
     pub train_rows: usize,
-    /// Rows that epoch and density were chosen on.
+    /// Rows that epoch and density were chosen on; none where the evidence chooses.
     pub validation_rows: usize,
     /// Which of the rows given were set aside for validation, ascending; none where they were given apart, and not kept in files.
     pub set_aside: Vec<usize>,
     /// What the members say of the rows that they have not seen, of a fit in folds; not kept in files.
     pub out_of_fold: Option<OutOfFold>,
-    /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units.
+    /// Mean negative log likelihood of the validation rows under the predictive density, nats a row, original units. Without such rows the negative log evidence
+    /// of the training rows, `−(1/n) ln p(D)`: the mean over rows of `−ln p(y_i | the rows before)`, whatever their order.
     pub validation_nll: f64,
-    /// Likelihoods among which this one was chosen, none where it was given.
-    pub likelihoods: Vec<Tried>,
+    /// Likelihoods or prior precisions among which this one was chosen, none where it was given.
+    pub tried: Vec<Tried>,
     /// Epoch whose weights were kept, from 1.
     pub best_epoch: usize,
     /// Epochs that were run.

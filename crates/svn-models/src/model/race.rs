@@ -1,4 +1,5 @@
-//! Which likelihood suits a target, where none is asked for: each is tried for a quarter of the epochs.
+//! Several fits that differ in one setting, the best of which is trained anew; and which likelihood suits a target, where none is asked for: each is
+//! tried for a quarter of the epochs. For prior precisions see [`evidence`](super::evidence).
 //!
 //! ```text
 //! score = −(1/n) Σ_i ln p(y_i), nats a row, each row under members that have not seen it          the least wins, and is trained anew
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Builder, Ensemble};
 use crate::members::Family;
-use crate::recipe::{Head, Method, Problem, Resolved};
+use crate::recipe::{Head, Method, Problem, Recipe, Resolved};
 use crate::{ModelError, Prediction};
 
 /// Epochs of the whole run for one of a trial, and the fewest of a trial.
@@ -40,14 +41,45 @@ const LEVELS: f64 = 30.0;
 /// Least probability of a bin that two values of a distribution tell; below it the density says more.
 const TOLD: f64 = 1e-9;
 
-/// A likelihood that was tried.
+/// A setting that is chosen by trying.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Candidate {
+    /// Of numbers.
+    Likelihood(Head),
+    /// Of the Gaussian prior.
+    PriorPrecision(f64),
+}
+
+impl Candidate {
+    /// Its value as in a file.
+    pub fn value(self) -> String {
+        match self {
+            Self::Likelihood(head) => {
+                let name = serde_json::to_value(head).unwrap_or_default();
+                name.as_str().unwrap_or_default().to_owned()
+            }
+            Self::PriorPrecision(precision) => precision.to_string(),
+        }
+    }
+
+    fn set(self, recipe: &mut Recipe) {
+        match self {
+            Self::Likelihood(head) => recipe.likelihood = Some(head),
+            Self::PriorPrecision(precision) => recipe.prior_precision = Some(precision),
+        }
+    }
+}
+
+/// A setting that was tried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// Which.
-    pub likelihood: Head,
-    /// Mean negative log density of rows that its members have not seen, or log probability of unit bins where levels were tried
-    /// as well, nats a row, original units; none for one that could not be trained.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// Nats a row, original units; none for one that could not be trained. Of a likelihood the mean negative log density of rows that its members have not seen,
+    /// or log probability of unit bins where levels were tried as well; of a prior precision `−(1/n) ln p(D)`, the negative log evidence of the training rows.
     pub nll: Option<f64>,
 }
 
@@ -107,24 +139,25 @@ fn candidates(y: ArrayView1<'_, f64>) -> (Vec<Head>, Measure) {
     (heads, Measure::Density)
 }
 
-/// The one of the least score; a Gaussian if none has one.
-fn winner(tried: &[Tried]) -> Head {
+/// The one of the least score; the first if none has one.
+fn winner(tried: &[Tried]) -> Option<Candidate> {
     let scored = tried
         .iter()
-        .filter_map(|one| Some((one.likelihood, one.nll?)));
+        .filter_map(|one| Some((one.candidate, one.nll?)));
     let least = scored.min_by(|a, b| a.1.total_cmp(&b.1));
-    least.map_or(Head::Gaussian, |(head, _)| head)
+    let first = tried.first().map(|one| one.candidate);
+    least.map(|(candidate, _)| candidate).or(first)
 }
 
 impl<'o> Builder<'o> {
-    /// Scores of likelihoods that an earlier run of the same rows and settings has tried, so that they are not tried again.
+    /// Scores of what an earlier run of the same rows and settings has tried, so that it is not tried again.
     #[must_use]
     pub fn tried(mut self, tried: Vec<Tried>) -> Self {
         self.tried = tried;
         self
     }
 
-    /// Is told of each likelihood that was tried.
+    /// Is told of each likelihood or prior precision that was tried.
     #[must_use]
     pub fn on_tried(mut self, told: &'o mut dyn FnMut(&Tried)) -> Self {
         self.on_tried = Some(told);
@@ -147,29 +180,42 @@ impl<'o> Builder<'o> {
         Ok(resolved)
     }
 
-    /// Try each likelihood that such targets may have, then fit with the best. The time limit is that of all.
-    pub(super) fn race(
-        mut self,
+    /// Try each likelihood that such targets may have, then fit with the best.
+    pub(super) fn race_likelihoods(
+        self,
         y: ArrayView1<'_, f64>,
         fit: impl Fn(Builder<'_>) -> Result<Ensemble, ModelError>,
     ) -> Result<Ensemble, ModelError> {
-        let started = Instant::now();
         let (heads, measure) = candidates(y);
+        let candidates = heads.into_iter().map(Candidate::Likelihood).collect();
+        // A quarter of the epochs for an eighth of the time.
+        self.race(candidates, Some(measure), 2 * SHARE, fit)
+    }
+
+    /// Try each candidate, by a measure of few epochs or else as long as the last fit takes and at one in `share` of its time, then fit with the best. The
+    /// time limit is that of all.
+    pub(super) fn race(
+        mut self,
+        candidates: Vec<Candidate>,
+        measure: Option<Measure>,
+        share: usize,
+        fit: impl Fn(Builder<'_>) -> Result<Ensemble, ModelError>,
+    ) -> Result<Ensemble, ModelError> {
+        let started = Instant::now();
         let limit = self.recipe.time_limit;
         let mut tried = Vec::new();
-        for likelihood in heads {
-            let known = self.tried.iter().find(|one| one.likelihood == likelihood);
+        for candidate in candidates {
+            let known = self.tried.iter().find(|one| one.candidate == candidate);
             if let Some(known) = known {
                 tried.push(*known);
                 continue;
             }
-            let mut trial = self.alike(likelihood);
-            trial.trial = Some(measure);
-            // A quarter of the epochs for a quarter of the time.
-            trial.recipe.time_limit = limit.map(|limit| limit / (2 * SHARE) as f64);
+            let mut trial = self.alike(candidate);
+            trial.trial = measure;
+            trial.recipe.time_limit = limit.map(|limit| limit / share as f64);
             let nll = fit(trial).ok().map(|found| found.training.validation_nll);
             let one = Tried {
-                likelihood,
+                candidate,
                 nll: nll.filter(|nll| nll.is_finite()),
             };
             if let Some(told) = &mut self.on_tried {
@@ -177,19 +223,21 @@ impl<'o> Builder<'o> {
             }
             tried.push(one);
         }
-        self.recipe.likelihood = Some(winner(&tried));
+        if let Some(best) = winner(&tried) {
+            best.set(&mut self.recipe);
+        }
         self.recipe.time_limit =
             limit.map(|limit| (limit - started.elapsed().as_secs_f64()).max(0.0));
         let mut ensemble = fit(self)?;
         ensemble.resolved.recipe.time_limit = limit;
-        ensemble.training.likelihoods = tried;
+        ensemble.training.tried = tried;
         Ok(ensemble)
     }
 
-    /// The same settings with another likelihood, which nobody watches.
-    fn alike(&self, likelihood: Head) -> Builder<'static> {
+    /// The same settings but for one, which nobody watches.
+    fn alike(&self, candidate: Candidate) -> Builder<'static> {
         let mut recipe = self.recipe.clone();
-        recipe.likelihood = Some(likelihood);
+        candidate.set(&mut recipe);
         Builder {
             method: self.method,
             network: self.network.clone(),
@@ -253,13 +301,32 @@ mod tests {
 
     #[test]
     fn the_least_score_wins() {
-        let tried = |likelihood, nll| Tried { likelihood, nll };
+        let tried = |head, nll| Tried {
+            candidate: Candidate::Likelihood(head),
+            nll,
+        };
         let of = [
             tried(Head::Gaussian, Some(1.0)),
             tried(Head::StudentT, Some(0.9)),
             tried(Head::Mixture, None),
         ];
-        assert_eq!(winner(&of), Head::StudentT);
-        assert_eq!(winner(&of[2..]), Head::Gaussian);
+        let head = |head| Some(Candidate::Likelihood(head));
+        assert_eq!(winner(&of), head(Head::StudentT));
+        assert_eq!(winner(&of[2..]), head(Head::Mixture));
+    }
+
+    #[test]
+    fn what_was_tried_is_written_with_its_name() {
+        let tried = [
+            (Candidate::Likelihood(Head::StudentT), Some(0.5)),
+            (Candidate::PriorPrecision(3.0), None),
+        ];
+        let tried = tried.map(|(candidate, nll)| Tried { candidate, nll });
+        let text = serde_json::to_string(&tried).unwrap();
+        let expected =
+            r#"[{"likelihood":"student-t","nll":0.5},{"prior-precision":3.0,"nll":null}]"#;
+        assert_eq!(text, expected);
+        let read: Vec<Tried> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, tried);
     }
 }

@@ -8,7 +8,9 @@ use svn_stein::{
     Metric, Newton, NewtonEnsemble, Rate, StepRule,
 };
 
-use super::{Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule};
+use super::{
+    Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Recipe, Resolved, Schedule, Selection,
+};
 use crate::fit::{FitSettings, LikelihoodKind};
 use crate::likelihood::{MixtureDensity, StudentT};
 use crate::network::{NetworkSettings, last_layer};
@@ -50,10 +52,14 @@ impl Resolved {
         self.decided()?.settings_of(Method::Svn, device, seed)
     }
 
-    /// With the Gaussian where the likelihood was left to be chosen by whoever fits an ensemble.
+    /// With the Gaussian, or a prior precision of 1, where that was left to be chosen by whoever fits an ensemble.
     fn decided(&self) -> Result<Self, ModelError> {
         if self.recipe.likelihood != Some(Head::Auto) {
-            return Ok(self.clone());
+            let mut decided = self.clone();
+            if self.recipe.select == Some(Selection::Evidence) {
+                decided.recipe.prior_precision.get_or_insert(1.0);
+            }
+            return Ok(decided);
         }
         let recipe = Recipe {
             likelihood: None,
@@ -149,6 +155,7 @@ impl Resolved {
             noise_floor: recipe.noise_floor,
             minibatch_noise: (recipe.schedule == Some(Schedule::Noise)).then_some(NOISE_BOUND),
             averaging: recipe.averaging,
+            last_epoch: recipe.select == Some(Selection::Evidence),
             backend: recipe.backend.unwrap_or_default(),
             device,
             seed,

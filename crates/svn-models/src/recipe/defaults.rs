@@ -10,7 +10,7 @@ use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, So
 use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
 };
-use super::{Schedule, Selection};
+use super::{Schedule, Selection, selection::check as check_selection};
 use crate::ModelError;
 use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
 use crate::linear::PENALTY;
@@ -75,7 +75,8 @@ impl Recipe {
     ///
     /// # Errors
     /// [`ModelError::Setting`] for a setting out of its range, a batch of more rows than there are, particles lifted one by one out of a joint
-    /// system, or what a likelihood does not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances.
+    /// system, what a likelihood does not have: a mixture density no exact root of the curvature, neither it nor levels Laplace variances; or what does
+    /// not go with the way to select.
     pub fn resolve(&self, method: Method, problem: &Problem) -> Result<Resolved, ModelError> {
         self.validate()?;
         let mut recipe = self.filled(method, problem);
@@ -86,6 +87,7 @@ impl Recipe {
             recipe = self.undecided(recipe);
         }
         check_head(&recipe)?;
+        check_selection(method, &recipe)?;
         if recipe.lift == Some(Lift::Particle) && recipe.coupling != Some(Coupling::BlockDiagonal) {
             let expected = "kernel, or coupling = block-diagonal: in a joint system the kernel belongs to the step";
             return Err(ModelError::setting("lift", "particle", expected));
@@ -119,7 +121,7 @@ impl Recipe {
     fn linear(&self, problem: &Problem) -> Self {
         Self {
             epochs: Some(1),
-            select: self.select.filter(|&by| by == Selection::Kfold),
+            select: self.select.filter(|&by| by != Selection::Validation),
             batch_size: Some(problem.rows.max(1)),
             particles: Some(1),
             hidden: Some(Vec::new()),
@@ -187,12 +189,14 @@ impl Recipe {
             _ if !is_convolutional => CurvatureRoot::Exact,
             _ => CurvatureRoot::Sampled(1),
         };
+        // Which chooses what is not given.
+        let by_evidence = given.select == Some(Selection::Evidence);
         let heteroscedastic = !gaussian || given.noise != Some(Noise::Homoscedastic);
         Self {
             epochs: given.epochs.or(Some(default.epochs)),
             patience: given.patience.filter(|&epochs| epochs > 0),
             time_limit: given.time_limit,
-            select: given.select.filter(|&by| by == Selection::Kfold),
+            select: given.select.filter(|&by| by != Selection::Validation),
             lr: given
                 .lr
                 .or(Some(default.lr))
@@ -227,7 +231,9 @@ impl Recipe {
                 .or(Some(Noise::Heteroscedastic))
                 .filter(|_| !classes && gaussian),
             noise_floor: given.noise_floor.filter(|_| !classes && heteroscedastic),
-            prior_precision: given.prior_precision.or(Some(default.prior_precision)),
+            prior_precision: given
+                .prior_precision
+                .or(Some(default.prior_precision).filter(|_| !by_evidence)),
             hessian,
             root: given.root.or(Some(root)).filter(|_| curved),
             ll_mode: given

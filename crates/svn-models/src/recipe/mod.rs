@@ -16,11 +16,13 @@ mod defaults;
 mod fit;
 mod method;
 mod names;
+mod selection;
 mod settings;
 
 pub use defaults::{Problem, Size};
 pub use method::Method;
 pub use names::{Binary, Head, LastLayerMode, NetworkKind, Noise, Predictive, Schedule, Selection};
+pub(crate) use selection::beside;
 pub use settings::{Recipe, Setting};
 
 /// A [`Recipe`] with everything filled in that its method uses; what it does not use is empty, so that a record does not claim

@@ -33,15 +33,18 @@ pub enum Head {
     Ordinal,
 }
 
-/// What chooses the epoch whose weights are kept.
+/// What chooses the weights that are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Selection {
-    /// Rows that are set aside and not trained on.
+    /// The epoch by rows that are set aside and not trained on.
     Validation,
-    /// All rows, each judged by members that were trained without its fold; see [`fit_folds`](crate::fit::fit_folds()).
+    /// The epoch by all rows, each judged by members that were trained without its fold; see [`fit_folds`](crate::fit::fit_folds()).
     Kfold,
+    /// The prior precision by the [Laplace evidence](crate::members::Laplace::log_evidence) of all rows, which are all trained on; the
+    /// epoch is the last. A precision that is given is kept.
+    Evidence,
 }
 
 /// Which network is trained.

@@ -138,7 +138,8 @@ settings! {
     patience: usize, "N", WHOLE;
     /// Seconds after which no further epoch begins
     time_limit: f64, "SECONDS", SECONDS;
-    /// What chooses the epoch: validation (rows set aside) or kfold (all rows, each by members that have not seen its fold)
+    /// What chooses: validation (the epoch by rows set aside), kfold (the epoch by all rows, each by members that have not seen its fold) or
+    /// evidence (the prior precision by the Laplace evidence of all rows, at the last epoch)
     select: Selection, "NAME", Range::ANY;
     /// Step size of first-order steps (Adam); of svn and ssvn, that of Newton steps unless newton-lr is given
     lr: f64, "RATE", POSITIVE;

@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2};
 use svn_models::recipe::{Head, Method, Recipe, Selection};
-use svn_models::{Builder, Ensemble, Predicted, Task, Tried};
+use svn_models::{Builder, Candidate, Ensemble, Predicted, Task, Tried};
 
 fn auto<'o>(select: Option<Selection>) -> Builder<'o> {
     let recipe = Recipe {
@@ -16,6 +16,13 @@ fn auto<'o>(select: Option<Selection>) -> Builder<'o> {
         .hidden(&[8])
         .epochs(24)
         .particles(2)
+}
+
+fn head(tried: &Tried) -> Head {
+    match tried.candidate {
+        Candidate::Likelihood(head) => head,
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Two humps at distance 2 of a line, by rows in turn.
@@ -43,8 +50,8 @@ fn humps_are_found_on_rows_left_out_and_what_was_tried_is_kept() {
         assert_eq!(recipe.likelihood, Some(Head::Mixture), "{told:?}");
         // All of the epochs, not those of a trial.
         assert_eq!((recipe.epochs, training.epochs), (Some(24), 24));
-        assert_eq!(training.likelihoods, told);
-        let heads: Vec<Head> = told.iter().map(|one| one.likelihood).collect();
+        assert_eq!(training.tried, told);
+        let heads: Vec<Head> = told.iter().map(head).collect();
         assert_eq!(heads, [Head::Gaussian, Head::StudentT, Head::Mixture]);
         // It is trained as if it had been asked for.
         let asked = Recipe {
@@ -54,15 +61,15 @@ fn humps_are_found_on_rows_left_out_and_what_was_tried_is_kept() {
         let alone = auto(select).recipe(&asked);
         let alone = alone.fit(x.view(), y.view(), Task::Regression).unwrap();
         assert_eq!(alone.members().particles(), ensemble.members().particles());
-        assert!(alone.training().likelihoods.is_empty());
+        assert!(alone.training().tried.is_empty());
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("model");
         ensemble.save(&model).unwrap();
         let read = Ensemble::load(&model).unwrap();
-        assert_eq!(read.training().likelihoods, told);
+        assert_eq!(read.training().tried, told);
         // What is known is not tried again.
         let known = vec![Tried {
-            likelihood: Head::StudentT,
+            candidate: Candidate::Likelihood(Head::StudentT),
             nll: Some(-9.0),
         }];
         let mut again = 0;
@@ -91,9 +98,9 @@ fn ratings_are_judged_in_bins_and_levels_go_into_folds() {
         .unwrap();
     let training = ensemble.training();
     let tried: Vec<_> = training
-        .likelihoods
+        .tried
         .iter()
-        .map(|one| (one.likelihood, one.nll.is_some_and(|nll| nll > 0.0)))
+        .map(|one| (head(one), one.nll.is_some_and(|nll| nll > 0.0)))
         .collect();
     // No mixture where many rows share a value; log probabilities are below 0.
     let expected = [Head::Gaussian, Head::StudentT, Head::Ordinal].map(|head| (head, true));

@@ -9,6 +9,7 @@ mod curvature;
 #[cfg(feature = "torch")]
 mod device;
 mod ensemble;
+mod evidence;
 mod fit;
 mod folds;
 mod heads;
