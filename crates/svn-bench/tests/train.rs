@@ -236,6 +236,40 @@ fn folds_and_likelihoods_that_were_tried_are_in_the_record() {
     assert!(linear.metric("nll").is_some() && linear.metric("linear_weight").is_none());
 }
 
+#[test]
+fn the_evidence_and_what_it_has_chosen_are_in_the_record() {
+    let case = Case::new(named("autompg"));
+    let evidence = Recipe {
+        select: Some(Selection::Evidence),
+        ..small()
+    };
+    let outcome = case.run(Method::Svn, &evidence, 0);
+    assert_eq!(outcome.settings.prior_precision, None);
+    let tried = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0].map(|precision| {
+        let key = format!("tried_prior_precision_{precision}");
+        (precision, outcome.metric(&key).unwrap())
+    });
+    let best = tried.into_iter().min_by(|a, b| a.1.total_cmp(&b.1));
+    let chosen = outcome
+        .metric("prior_precision")
+        .zip(outcome.metric("evidence_nll"));
+    assert_eq!(chosen, best);
+    // No row chooses an epoch.
+    assert_eq!((outcome.validation_nll, outcome.best_epoch), (None, 3));
+    assert!(
+        outcome
+            .curve
+            .iter()
+            .all(|point| point.validation_nll.is_none())
+    );
+    let given = Recipe {
+        prior_precision: Some(2.0),
+        ..evidence
+    };
+    let outcome = case.run(Method::Svn, &given, 0);
+    assert_eq!(outcome.metric("prior_precision"), Some(2.0));
+}
+
 /// Three members have two directions, the data far more.
 #[test]
 fn members_that_cannot_be_as_wide_as_the_posterior_are_told() {

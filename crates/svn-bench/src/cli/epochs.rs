@@ -93,10 +93,10 @@ impl Watch for Epochs {
         let nll = progress
             .validation_nll
             .map_or_else(|| "–".to_owned(), number);
-        let best = state.best.map_or_else(String::new, |(at, best)| {
-            format!(" (best {} at {at})", number(best))
+        // Without rows that choose there is none.
+        let score = state.best.map_or_else(String::new, |(at, best)| {
+            format!(", validation NLL {nll} (best {} at {at})", number(best))
         });
-        let score = format!(", validation NLL {nll}{best}");
         if !self.bar.is_hidden() {
             self.bar.set_length(epochs as u64);
             self.bar.set_position(epoch as u64);

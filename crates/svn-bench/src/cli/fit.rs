@@ -288,7 +288,9 @@ pub(super) fn scores(kept: &tabular::Kept) -> Grid {
 
 fn summary(folder: &Path, fitted: &Fitted) -> Result<(), Failure> {
     let kept = &fitted.kept;
-    print::out(render(&scores(kept)))?;
+    if !kept.scores.is_empty() {
+        print::out(render(&scores(kept)))?;
+    }
     let at = kept.coverage.iter().find(|at| at.level == 0.9);
     if let Some(at) = at {
         print::out(format_args!(

@@ -172,7 +172,9 @@ pub(super) fn inspect(arguments: &Inspect) -> Outcome {
     for line in lines {
         print::out(line)?;
     }
-    print::out(render(&scores(&kept)))?;
+    if !kept.scores.is_empty() {
+        print::out(render(&scores(&kept)))?;
+    }
     let worth = |name: &str| {
         let found = kept.importance.iter().find(|of| of.column == name);
         found.map_or_else(|| "–".to_owned(), |of| number(of.nll))

@@ -14,12 +14,15 @@ use crate::report::{Figure, ReportError};
 
 const SIZE: (u32, u32) = (420, 320);
 
-/// Of the validation rows: the curve of training, and calibration.
+/// Of the validation rows, if there are any: the curve of training, and calibration.
 ///
 /// # Errors
 /// [`ReportError::Figure`].
 pub(super) fn of_fit(kept: &Kept, method: Method) -> Result<Vec<Figure>, ReportError> {
-    let mut figures = vec![curve(&kept.curve, method)?];
+    let mut figures = Vec::new();
+    if kept.curve.iter().any(|at| at.validation_nll.is_some()) {
+        figures.push(curve(&kept.curve, method)?);
+    }
     figures.extend(calibration(&kept.coverage, &kept.reliability)?);
     Ok(figures)
 }

@@ -29,7 +29,7 @@ pub(super) struct Judged {
 /// Levels whose intervals are counted.
 pub(super) const LEVELS: [f64; 11] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 
-/// Measure everything on the rows that were set aside, or on all of them by members that have not seen them.
+/// Measure everything on the rows that were set aside, or on all of them by members that have not seen them; nothing where all were trained on.
 ///
 /// # Errors
 /// [`TabularError::Model`], [`TabularError::Run`].
@@ -50,6 +50,9 @@ pub(super) fn judge(
             (part.collect(), training.set_aside.clone())
         }
     };
+    if judged.is_empty() {
+        return unjudged(ensemble, learned);
+    }
     let vx = learned.x.select(Axis(0), &judged);
     let y = &truth.select(&judged);
     let found = match &training.out_of_fold {
@@ -105,6 +108,24 @@ pub(super) fn judge(
         conformal,
         novelty: Novelty::new(&found),
         importance: importance(ensemble, vx.view(), y, &learned.schema.columns())?,
+    })
+}
+
+/// Of a model without validation rows: how much its members disagree at the rows that it was trained on.
+fn unjudged(ensemble: &Ensemble, learned: &Learned) -> Result<Judged, TabularError> {
+    let said = predicted(ensemble, learned.x.view())?;
+    let text = "all rows were trained on: no row judges the model, and novelty is a rank among them; `svn evaluate` judges it on others";
+    Ok(Judged {
+        scores: Vec::new(),
+        coverage: Vec::new(),
+        reliability: Vec::new(),
+        conformal: match &said {
+            Predicted::Numbers(_) => Some(Conformal::new(Vec::new())),
+            Predicted::Classes(_) => None,
+        },
+        novelty: Novelty::new(&said),
+        importance: Vec::new(),
+        warnings: vec![text.to_owned()],
     })
 }
 

@@ -24,15 +24,15 @@ pub struct Kept {
     pub read: Read,
     /// From a row to features, and the target.
     pub schema: Schema,
-    /// The ensemble, the linear model and the constant, in this order, on the validation rows.
+    /// The ensemble, the linear model and the constant, in this order, on the validation rows; none without such rows.
     pub scores: Vec<Score>,
-    /// How often intervals held the target of validation rows; none for classes.
+    /// How often intervals held the target of validation rows; none for classes or without such rows.
     pub coverage: Vec<Coverage>,
     /// How often a class was right that was predicted with some confidence; none for numbers.
     pub reliability: Vec<ReliabilityBin>,
     /// Scores of conformal intervals; none for classes.
     pub conformal: Option<Conformal>,
-    /// Disagreement at the validation rows.
+    /// Disagreement at the validation rows, without such rows at those of training.
     pub novelty: Novelty,
     /// What each column is worth, the largest first.
     pub importance: Vec<Importance>,

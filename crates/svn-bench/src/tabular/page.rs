@@ -34,14 +34,16 @@ pub fn page(ensemble: &Ensemble, kept: &Kept, cost: Option<Cost>) -> Result<Stri
         @for warning in &kept.warnings {
             p.warn { (escaped(warning)) }
         }
-        h2 { "Validation rows" }
-        (scores(kept))
-        div.figures {
-            @for figure in &figures { (PreEscaped(&figure.svg)) }
+        @if !kept.scores.is_empty() {
+            h2 { "Validation rows" }
+            (scores(kept))
+            div.figures {
+                @for figure in &figures { (PreEscaped(&figure.svg)) }
+            }
+            h2 { "Columns" }
+            p { "How much worse the validation rows get, nats a row, when a column is shuffled among them." }
+            (columns(kept))
         }
-        h2 { "Columns" }
-        p { "How much worse the validation rows get, nats a row, when a column is shuffled among them." }
-        (columns(kept))
         h2 { "Data" }
         (data(kept))
         h2 { "Model" }
@@ -131,7 +133,9 @@ fn model(ensemble: &Ensemble, kept: &Kept, cost: Option<Cost>) -> Markup {
             }
         }
         @if let Some(text) = tried(ensemble) { p { (text) "." } }
-        @if let Some(best) = kept.curve.iter().find(|at| at.epoch == training.best_epoch) {
+        @if let Some(best) = kept.curve.iter().find(|at| at.epoch == training.best_epoch)
+            && !kept.scores.is_empty()
+        {
             p { "Validation NLL of that epoch: " (best.validation_nll.map_or_else(|| "–".to_owned(), number)) "." }
         }
     }

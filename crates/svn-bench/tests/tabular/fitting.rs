@@ -108,6 +108,70 @@ fn classes_are_written_as_they_were() {
     );
 }
 
+/// Without validation rows there is nothing to judge by, which is said; everything else works.
+#[test]
+fn the_evidence_chooses_a_prior_and_all_rows_are_fitted() {
+    let place = place();
+    let folder = place.path();
+    for (data, target, model) in [("houses.csv", "price", "a"), ("flowers.csv", "kind", "b")] {
+        let (stdout, stderr) = fit(folder, data, target, model, &["--select", "evidence"]);
+        assert!(
+            stderr.contains("tried prior precision 0.1: NLL "),
+            "{stderr}"
+        );
+        let told = "warning: all rows were trained on: no row judges the model";
+        assert!(stderr.contains(told), "{stderr}");
+        let chosen = stdout
+            .lines()
+            .find(|line| line.starts_with("prior precision "));
+        let (chosen, each) = chosen
+            .unwrap()
+            .split_once("; negative log evidence")
+            .unwrap();
+        let chosen = chosen.trim_start_matches("prior precision ");
+        let each = each.split_once(": ").unwrap().1.split(", ");
+        let each: Vec<(&str, f64)> = each
+            .map(|one| one.split_once(' ').unwrap())
+            .map(|(precision, nll)| (precision, nll.replace('−', "-").parse().unwrap()))
+            .collect();
+        let best = each.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        assert_eq!((each.len(), chosen), (7, best.0), "{stdout}");
+        assert!(
+            stdout.contains(" rows fitted, 0 for validation; best epoch 15 of 15"),
+            "{stdout}"
+        );
+        let (stdout, _) = done(folder, &["inspect", model]);
+        assert!(
+            stdout.contains(&format!("prior precision {chosen};")),
+            "{stdout}"
+        );
+        done(folder, &["predict", model, data, "-o", "out.csv"]);
+        done(folder, &["evaluate", model, data]);
+        done(folder, &["report", model]);
+        let page = read(folder, &format!("{model}/report.html"));
+        assert!(page.contains("negative log evidence") && !page.contains("Validation rows"));
+    }
+    let arguments = ["predict", "a", "new.csv", "-o", "c.csv", "--conformal"];
+    let (code, _, stderr) = svn(folder, &arguments);
+    let told = "needs 9 validation rows or more, the model has 0";
+    assert!(code == 2 && stderr.contains(told), "{code} {stderr}");
+    let arguments = [
+        "fit",
+        "houses.csv",
+        "--target",
+        "price",
+        "--select",
+        "evidence",
+        "--likelihood",
+        "mixture",
+        "--out",
+        "d",
+    ];
+    let (code, _, stderr) = svn(folder, &arguments);
+    let told = "likelihood is mixture beside select = evidence; expected gaussian or student-t";
+    assert!(code != 0 && stderr.contains(told), "{code} {stderr}");
+}
+
 #[test]
 fn a_model_that_a_line_beats_is_told() {
     let place = place();
