@@ -81,4 +81,8 @@ fn tuning_leaves_trials_and_settings_that_the_benchmark_takes() {
     let (code, _, stderr) = finish(with_ridge(&short(&["--tune-budget", "4", "--out", out]), 0));
     assert_eq!(code, 2);
     assert!(stderr.contains("--tune"), "{stderr}");
+    let arguments = ["--tune", "--select", "evidence", "--out", out];
+    let (code, _, stderr) = finish(with_ridge(&short(&arguments), 0));
+    let told = "--tune with select = evidence: no rows score a trial; take validation or kfold";
+    assert!(code == 2 && stderr.contains(told), "{code} {stderr}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ndarray::{Array2, ArrayView2};
 
-use super::race::Measure;
+use super::likelihoods::Measure;
 use super::{Ensemble, Tried};
 use crate::Device;
 use crate::curvature::Layer;

@@ -12,7 +12,9 @@ mod evidence;
 mod file;
 mod fit;
 mod folds;
+mod likelihoods;
 mod race;
+mod single;
 mod split;
 
 pub use builder::Builder;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
-use svn_models::recipe::{Predictive, Recipe};
+use svn_models::recipe::{Predictive, Recipe, Selection};
 
 use super::halving::survivors;
 use super::trial::Validated;
@@ -38,7 +38,7 @@ const EPOCHS: usize = 50;
 /// interruptions. A trial that fails has no score, and loses to every one that has.
 ///
 /// # Errors
-/// [`EngineError`] if the settings cannot be resolved or a trial cannot be written.
+/// [`EngineError`] if the settings cannot be resolved, no rows would score a trial, or one cannot be written.
 pub fn tune<S: Study>(
     plan: &Plan<'_, S>,
     options: &TuneOptions,
@@ -48,6 +48,16 @@ pub fn tune<S: Study>(
 ) -> Result<Vec<Winner>, EngineError> {
     for text in plan.warnings.iter().chain(store.warnings()) {
         work.observer.warning(text);
+    }
+    let selects = |group: &Group<S::Design>| group.configuration.settings.select;
+    if plan
+        .groups
+        .iter()
+        .any(|group| selects(group) == Some(Selection::Evidence))
+    {
+        let message =
+            "--tune with select = evidence: no rows score a trial; take validation or kfold";
+        return Err(EngineError::Arguments(message.to_owned()));
     }
     let mut winners = Vec::new();
     let mut rest = plan.groups.as_slice();
