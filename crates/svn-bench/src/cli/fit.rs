@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use svn_models::Task;
-use svn_models::recipe::{Method, Recipe};
+use svn_models::recipe::{Method, Recipe, Selection};
 
 use super::epochs::Epochs;
 use super::training::{Hides, Training, set};
@@ -141,11 +141,18 @@ impl Fit {
             missing: self.missing.or(file.missing).unwrap_or_default(),
         };
         let validation = self.validation.or(file.validation);
+        let recipe = self.training.recipe.or(&file.recipe);
+        let aside = matches!(recipe.select, None | Some(Selection::Validation));
+        if validation.is_some() && !aside {
+            let text =
+                "--validation is beside a --select that sets no rows aside; leave one of them out";
+            return Err(wrong(text.to_owned()));
+        }
         Ok(Request {
             data: data.to_owned(),
             ask,
             method: self.method.or(file.method).unwrap_or(Method::Svn),
-            recipe: self.training.recipe.or(&file.recipe),
+            recipe,
             validation,
             seed: self.seed.or(file.seed).unwrap_or(0),
         })

@@ -170,6 +170,11 @@ fn the_evidence_chooses_a_prior_and_all_rows_are_fitted() {
     let (code, _, stderr) = svn(folder, &arguments);
     let told = "likelihood is mixture beside select = evidence; expected gaussian or student-t";
     assert!(code != 0 && stderr.contains(told), "{code} {stderr}");
+    let aside = ["--select", "evidence", "--validation", "0.2", "--out", "e"];
+    let arguments = ["fit", "houses.csv", "--target", "price"];
+    let (code, _, stderr) = svn(folder, &[&arguments[..], &aside].concat());
+    let told = "--validation is beside a --select that sets no rows aside";
+    assert!(code == 2 && stderr.contains(told), "{code} {stderr}");
 }
 
 #[test]

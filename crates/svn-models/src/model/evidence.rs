@@ -12,16 +12,16 @@ use ndarray::{ArrayView1, ArrayView2};
 use super::race::Candidate;
 use super::{Builder, Ensemble, Tried};
 use crate::members::check_evidence;
-use crate::recipe::{Problem, Resolved, Selection, beside};
+use crate::recipe::{Method, Problem, Resolved, Selection, beside};
 use crate::{LabelEncoding, ModelError};
 
 /// Prior precisions that are tried, about half a decade apart.
 const PRECISIONS: [f64; 7] = [0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
 impl Builder<'_> {
-    /// Whether the evidence chooses.
+    /// Whether the evidence chooses. A linear model's intercept has no prior.
     pub(super) fn by_evidence(&self) -> bool {
-        self.recipe.select == Some(Selection::Evidence)
+        self.recipe.select == Some(Selection::Evidence) && self.method != Method::Linear
     }
 
     /// A trained ensemble has its prior and its rows.

@@ -87,7 +87,7 @@ impl Recipe {
             recipe = self.undecided(recipe);
         }
         check_head(&recipe)?;
-        check_selection(method, &recipe)?;
+        check_selection(&recipe)?;
         if recipe.lift == Some(Lift::Particle) && recipe.coupling != Some(Coupling::BlockDiagonal) {
             let expected = "kernel, or coupling = block-diagonal: in a joint system the kernel belongs to the step";
             return Err(ModelError::setting("lift", "particle", expected));
@@ -121,7 +121,7 @@ impl Recipe {
     fn linear(&self, problem: &Problem) -> Self {
         Self {
             epochs: Some(1),
-            select: self.select.filter(|&by| by != Selection::Validation),
+            select: self.select.filter(|&by| by == Selection::Kfold),
             batch_size: Some(problem.rows.max(1)),
             particles: Some(1),
             hidden: Some(Vec::new()),

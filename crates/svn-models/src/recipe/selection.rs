@@ -1,10 +1,10 @@
 //! What goes with each way to choose the weights that are kept.
 
-use super::{Head, LastLayerMode, Method, Predictive, Recipe, Selection};
+use super::{Head, LastLayerMode, Predictive, Recipe, Selection};
 use crate::ModelError;
 
 /// What is chosen on rows that are set aside has no place where there are none.
-pub(super) fn check(method: Method, recipe: &Recipe) -> Result<(), ModelError> {
+pub(super) fn check(recipe: &Recipe) -> Result<(), ModelError> {
     let Some(by) = recipe.select.filter(|&by| by != Selection::Validation) else {
         return Ok(());
     };
@@ -22,7 +22,6 @@ pub(super) fn check(method: Method, recipe: &Recipe) -> Result<(), ModelError> {
         ),
         (warmup && !evidence, "a warm-up"),
         (recipe.patience.is_some() && evidence, "patience"),
-        (method == Method::Linear && evidence, "method linear"),
     ];
     if let Some((_, what)) = others.into_iter().find(|(asked, _)| *asked) {
         return Err(beside(by, what));

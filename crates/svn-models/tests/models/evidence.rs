@@ -261,7 +261,6 @@ fn what_rows_set_aside_would_choose_is_refused() {
             Method::LlSvn,
             "a pretrained last layer",
         ),
-        (empty(), Method::Linear, "method linear"),
     ];
     for (recipe, method, what) in beside {
         let expected = format!("select is evidence beside {what}; expected validation");
@@ -281,6 +280,10 @@ fn what_rows_set_aside_would_choose_is_refused() {
         );
         assert_eq!(message(recipe, Method::Svn, false), expected);
     }
+    // A linear model has nothing that it chooses.
+    let linear = quick(&empty()).method(Method::Linear);
+    let linear = linear.fit(x.view(), y.view(), Task::Regression).unwrap();
+    assert_eq!(linear.training().validation_rows, 10);
     let ensemble = quick(&empty()).epochs(1);
     let ensemble = ensemble.fit(x.view(), y.view(), Task::Regression).unwrap();
     let error = ensemble.continue_fit(x.view(), y.view()).unwrap_err();
