@@ -254,6 +254,12 @@ fn the_evidence_and_what_it_has_chosen_are_in_the_record() {
         .metric("prior_precision")
         .zip(outcome.metric("evidence_nll"));
     assert_eq!(chosen, best);
+    let warned = |outcome: &Outcome| {
+        let mut warnings = outcome.warnings.iter();
+        warnings.any(|text| text.starts_with("the evidence is largest at prior precision"))
+    };
+    let end = best.is_some_and(|(precision, _)| precision == 0.1 || precision == 100.0);
+    assert_eq!(warned(&outcome), end);
     // No row chooses an epoch.
     assert_eq!((outcome.validation_nll, outcome.best_epoch), (None, 3));
     assert!(
@@ -268,6 +274,7 @@ fn the_evidence_and_what_it_has_chosen_are_in_the_record() {
     };
     let outcome = case.run(Method::Svn, &given, 0);
     assert_eq!(outcome.metric("prior_precision"), Some(2.0));
+    assert!(!warned(&outcome));
 }
 
 /// Three members have two directions, the data far more.

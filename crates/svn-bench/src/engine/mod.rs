@@ -32,7 +32,7 @@ pub use error::{EngineError, OptionError, RunError};
 pub use left::{Left, left};
 pub(crate) use memory::of_this_machine;
 pub use networks::networks;
-pub(crate) use networks::{curve, warnings};
+pub(crate) use networks::{at_end, curve, warnings};
 pub use observer::{EpochProgress, JobLabel, Observer, Shown, Silent};
 pub(crate) use plan::distinct;
 pub use plan::{Asked, Group, Plan};

@@ -182,6 +182,7 @@ fn trained(ensemble: Ensemble) -> Trained {
             .into_iter()
             .chain(alone(&ensemble))
             .chain(narrow(&ensemble))
+            .chain(at_end(&ensemble))
             .collect(),
         model: Box::new(ensemble),
     }
@@ -215,6 +216,20 @@ fn narrow(ensemble: &Ensemble) -> Option<String> {
             "{members} members span {spanned} of the {determined:.0} or more directions that the data determine and stay narrower than the \
              posterior; take more particles"
         )
+    })
+}
+
+/// A sentence where the evidence is largest at an end of the prior precisions tried: it may be still larger beyond, and there it is seldom to be trusted.
+pub(crate) fn at_end(ensemble: &Ensemble) -> Option<String> {
+    let chosen = ensemble.settings().recipe.prior_precision?;
+    let tried = ensemble.training().tried.as_slice();
+    let [first, .., last] = tried else {
+        return None;
+    };
+    let found = Candidate::PriorPrecision(chosen);
+    let ends = [first.candidate, last.candidate];
+    ends.contains(&found).then(|| {
+        format!("the evidence is largest at prior precision {chosen}, an end of those tried, and may be wrong: compare with --select kfold")
     })
 }
 

@@ -14,7 +14,7 @@ use super::judge::judge;
 use super::kept::{Kept, Read};
 use super::{State, TabularError, Truth};
 use crate::data::{Ask, Learned, Reading, Schema, Table, Targets};
-use crate::engine::{Checkpoints, EpochProgress, curve, read_checkpoint, warnings};
+use crate::engine::{Checkpoints, EpochProgress, at_end, curve, read_checkpoint, warnings};
 use crate::report::number;
 
 /// What is asked for; the same request on the same file gives the same bytes.
@@ -175,6 +175,7 @@ fn work(
     };
     let judged = judge(&ensemble, request.method, &learned, &truth)?;
     let mut told = warnings(&training.history, &training.ending);
+    told.extend(at_end(&ensemble));
     told.extend(judged.warnings);
     let training_s = training
         .epoch_times
