@@ -5,7 +5,9 @@
 //! flat: [ vec W | β ]        homogeneous: vec [ W β ]        both row-major, W: O × K
 //! ```
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, s};
+use std::ops::Range;
+
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use svn_linalg::{
     Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator, SelfAdjoint, dense,
 };
@@ -60,16 +62,55 @@ impl Homogeneous<KroneckerEigen> {
         let biases = entries.slice(s![.., self.order.fan_in..]);
         weights.iter().chain(&biases).copied().collect()
     }
+
+    /// See [`ParticleOperators::in_eigenbasis`](svn_linalg::ParticleOperators::in_eigenbasis).
+    pub(super) fn in_eigenbasis(&self, x: &mut [f64], f: &mut dyn FnMut(&mut [f64], &[f64])) {
+        if !self.order.bias {
+            return self.inner.in_eigenbasis(x, f);
+        }
+        let mut homogeneous = vec![0.0; x.len()];
+        for (flat, place) in self.order.places().flatten() {
+            homogeneous[place].copy_from_slice(&x[flat]);
+        }
+        self.inner.in_eigenbasis(&mut homogeneous, f);
+        for (flat, place) in self.order.places().flatten() {
+            x[flat].copy_from_slice(&homogeneous[place]);
+        }
+    }
+
+    /// `xᵀ H x`.
+    pub(super) fn quadratic(&self, x: ArrayView1<'_, f64>) -> f64 {
+        let x = x.insert_axis(Axis(1));
+        match self.order.bias {
+            false => self.inner.quadratic(x),
+            true => self.inner.quadratic(self.order.homogeneous(x).view()),
+        }
+    }
 }
 
 impl Order {
-    /// Row of the flat vector that row `(o, k)` of the homogeneous one is.
-    fn flat_row(&self, o: usize, k: usize) -> usize {
-        if k < self.fan_in {
-            o * self.fan_in + k
-        } else {
-            self.outputs * self.fan_in + o
+    /// Rows of the flat vector, of weights and the bias, and where they stand in the homogeneous one, for each output.
+    fn places(&self) -> impl Iterator<Item = [(Range<usize>, Range<usize>); 2]> {
+        let (outputs, fan_in) = (self.outputs, self.fan_in);
+        (0..outputs).map(move |o| {
+            let (flat, homogeneous) = (o * fan_in, o * (fan_in + 1));
+            let bias = (outputs * fan_in + o, homogeneous + fan_in);
+            [
+                (flat..flat + fan_in, homogeneous..homogeneous + fan_in),
+                (bias.0..bias.0 + 1, bias.1..bias.1 + 1),
+            ]
+        })
+    }
+
+    /// The rows of `x` in homogeneous order; there must be a bias.
+    fn homogeneous(&self, x: ArrayView2<'_, f64>) -> Array2<f64> {
+        let mut homogeneous = Array2::zeros(x.raw_dim());
+        for (flat, place) in self.places().flatten() {
+            homogeneous
+                .slice_mut(s![place, ..])
+                .assign(&x.slice(s![flat, ..]));
         }
+        homogeneous
     }
 
     /// Calls `f(homogeneous x, homogeneous out)` and brings the result back.
@@ -82,15 +123,12 @@ impl Order {
         if !self.bias {
             return f(x, out);
         }
-        let mut homogeneous = Array2::zeros(x.raw_dim());
-        let pairs = (0..self.outputs).flat_map(|o| (0..=self.fan_in).map(move |k| (o, k)));
-        for (row, (o, k)) in pairs.clone().enumerate() {
-            homogeneous.row_mut(row).assign(&x.row(self.flat_row(o, k)));
-        }
+        let homogeneous = self.homogeneous(x);
         let mut image = Array2::zeros(x.raw_dim());
         f(homogeneous.view(), image.view_mut());
-        for (row, (o, k)) in pairs.enumerate() {
-            out.row_mut(self.flat_row(o, k)).assign(&image.row(row));
+        for (flat, place) in self.places().flatten() {
+            out.slice_mut(s![flat, ..])
+                .assign(&image.slice(s![place, ..]));
         }
     }
 }

@@ -9,10 +9,10 @@
 
 use std::sync::Arc;
 
-use ndarray::Array1;
+use ndarray::{Array1, ArrayView1, Axis};
 use svn_linalg::{
-    BlockDiagonal, Factor, FactorError, FactorizeDamped, KroneckerEigen, ParticleOperators,
-    SelfAdjoint,
+    BlockDiagonal, Factor, FactorError, FactorizeDamped, KroneckerEigen, LinearOperator,
+    ParticleOperators, SelfAdjoint,
 };
 
 use super::Homogeneous;
@@ -90,6 +90,33 @@ impl ParticleOperators for KroneckerCurvature {
     fn diagonal(&self, particle: usize) -> Array1<f64> {
         let blocks = self.particles[particle].blocks().iter();
         blocks.flat_map(Homogeneous::diagonal).collect()
+    }
+
+    fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
+        let mut rest = x;
+        let blocks = self.particles[particle].blocks().iter();
+        blocks
+            .map(|block| {
+                let (own, behind) = rest.split_at(Axis(0), block.nrows());
+                rest = behind;
+                block.quadratic(own)
+            })
+            .sum()
+    }
+
+    fn in_eigenbasis(
+        &self,
+        particle: usize,
+        x: &mut [f64],
+        f: &mut dyn FnMut(&mut [f64], &[f64]),
+    ) -> bool {
+        let mut rest = x;
+        for block in self.particles[particle].blocks() {
+            let (own, behind) = rest.split_at_mut(block.nrows());
+            rest = behind;
+            block.in_eigenbasis(own, f);
+        }
+        true
     }
 
     /// The bases are there already: a factor is elementwise.

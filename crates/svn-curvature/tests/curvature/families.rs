@@ -395,3 +395,42 @@ fn damped_factors_solve_the_damped_system() {
         }
     });
 }
+
+/// A solve and `xᵀ H x` in the eigenbasis against the factor and the dense matrix.
+#[test]
+fn a_function_in_the_eigenbasis_is_that_of_the_matrix() {
+    let damping = 0.3;
+    for_all(SAMPLES, |name, _, lin, root, _| {
+        let families: [(bool, Box<dyn ParticleOperators>); 4] = [
+            (true, Box::new(diag(lin, root))),
+            (false, Box::new(full(lin, root))),
+            (true, Box::new(kfac(lin, root))),
+            (true, Box::new(ekfac(lin, root))),
+        ];
+        for (has_basis, family) in &families {
+            let b = Array2::from_shape_fn((family.dim(), 1), |(i, _)| (i as f64).sin());
+            let mut x = b.column(0).to_vec();
+            let mut sum = 0.0;
+            let known = family.in_eigenbasis(2, &mut x, &mut |x, s| {
+                for (x, s) in x.iter_mut().zip(s) {
+                    sum += s * *x * *x;
+                    *x /= s + damping;
+                }
+            });
+            assert_eq!(known, *has_basis, "{name}");
+            let matrix = dense(&**family, 2);
+            let expected = b.t().dot(&matrix.dot(&b))[(0, 0)];
+            // ε times at most some thousand terms.
+            let close = |found: f64| (found - expected).abs() <= 1e-11 * expected.abs();
+            assert!(close(family.quadratic(2, b.column(0))), "{name}");
+            if known {
+                assert!(close(sum), "{name}: {sum} {expected}");
+                let x = Array2::from_shape_vec(b.raw_dim(), x).unwrap();
+                let damped = matrix + Array2::<f64>::eye(family.dim()) * damping;
+                // As above.
+                let residual = frobenius_error(&damped.dot(&x), &b);
+                assert!(residual < 1e-9, "{name}: {residual:e}");
+            }
+        }
+    });
+}

@@ -98,6 +98,31 @@ impl KroneckerEigen {
         kronecker_into(self.basis.left.view(), self.basis.right.view(), x, out);
     }
 
+    /// `x ← (U ⊗ V) f((U ⊗ V)ᵀ x, vec S)`: `f` changes the coordinates of one column in the eigenbasis.
+    ///
+    /// # Panics
+    /// If `x` is not `mn`.
+    pub fn in_eigenbasis(&self, x: &mut [f64], f: &mut dyn FnMut(&mut [f64], &[f64])) {
+        let spectrum = self.spectrum.as_standard_layout();
+        let mut rotated = Array2::zeros((x.len(), 1));
+        self.rotate_into(column(x).view(), rotated.view_mut());
+        if let (Some(rotated), Some(spectrum)) = (rotated.as_slice_mut(), spectrum.as_slice()) {
+            f(rotated, spectrum);
+        }
+        self.rotate_back_into(rotated.view(), column(x));
+    }
+
+    /// `xᵀ (U ⊗ V) diag(vec S) (U ⊗ V)ᵀ x`, by one change of basis.
+    ///
+    /// # Panics
+    /// If `x` is not `mn × 1`.
+    pub fn quadratic(&self, x: ArrayView2<'_, f64>) -> f64 {
+        let mut rotated = Array2::zeros(x.raw_dim());
+        self.rotate_into(x, rotated.view_mut());
+        let terms = rotated.iter().zip(&self.spectrum);
+        terms.map(|(x, s)| s * x * x).sum()
+    }
+
     /// `out = (U ⊗ V) diag(f(S)) (U ⊗ V)ᵀ x`, any function of the matrix.
     ///
     /// # Panics
@@ -115,6 +140,10 @@ impl KroneckerEigen {
         }
         self.rotate_back_into(rotated.view(), out);
     }
+}
+
+fn column(x: &mut [f64]) -> ArrayViewMut2<'_, f64> {
+    ArrayViewMut2::from_shape((x.len(), 1), x).expect("one number a row")
 }
 
 impl LinearOperator for KroneckerEigen {

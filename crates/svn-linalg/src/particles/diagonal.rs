@@ -7,6 +7,7 @@ use ndarray::{
 };
 
 use super::{MatrixFault, ParticleOperators};
+use crate::dense::all_finite;
 use crate::factor::{DiagonalFactor, Factor, FactorError};
 use crate::operator::{Diagonal, SelfAdjoint};
 
@@ -91,6 +92,16 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleOperators for DiagonalMatrices<S
         terms.map(|(&h, &x)| h * x * x).sum()
     }
 
+    fn in_eigenbasis(
+        &self,
+        particle: usize,
+        x: &mut [f64],
+        f: &mut dyn FnMut(&mut [f64], &[f64]),
+    ) -> bool {
+        let row = self.0.row(particle);
+        row.to_slice().map(|h| f(x, h)).is_some()
+    }
+
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let mean = self.mean_diagonal();
         Zip::from(out.rows_mut())
@@ -105,10 +116,14 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleOperators for DiagonalMatrices<S
 
     fn check(&self) -> Result<(), MatrixFault> {
         for (particle, h) in self.0.outer_iter().enumerate() {
-            if !h.iter().all(|x| x.is_finite()) {
+            if !all_finite(h) {
                 return Err(MatrixFault::NonFinite { particle });
             }
-            if let Some(coordinate) = h.iter().position(|x| *x < 0.0) {
+            let is_negative = |x: &f64| *x < 0.0;
+            // Looking at all of them is what takes no branch.
+            if h.iter().fold(false, |any, x| any | is_negative(x))
+                && let Some(coordinate) = h.iter().position(is_negative)
+            {
                 return Err(MatrixFault::Indefinite {
                     particle,
                     coordinate,

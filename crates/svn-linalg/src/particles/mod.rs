@@ -135,6 +135,19 @@ pub trait ParticleOperators: Debug + Send + Sync {
         dot(x, product.column(0))
     }
 
+    /// `x ← B f(Bᵀ x, s)` where an eigenbasis is at hand, `H_p = B diag(s) Bᵀ` with orthogonal `B`: the `f` is given coordinates of `x` to
+    /// change, and their eigenvalues, part by part. Any function of `H_p` takes two changes of basis so, and what else is a sum over them nothing.
+    ///
+    /// `false`, and `x` as it was, for a family that would have to decompose something first.
+    fn in_eigenbasis(
+        &self,
+        _particle: usize,
+        _x: &mut [f64],
+        _f: &mut dyn FnMut(&mut [f64], &[f64]),
+    ) -> bool {
+        false
+    }
+
     /// `out = x M` with the mean `M = (1/N) Σ_p H_p`, for the rows of `x`.
     ///
     /// # Shapes
@@ -291,6 +304,14 @@ macro_rules! forward_to_pointee {
             }
             fn quadratic(&self, particle: usize, x: ArrayView1<'_, f64>) -> f64 {
                 (**self).quadratic(particle, x)
+            }
+            fn in_eigenbasis(
+                &self,
+                particle: usize,
+                x: &mut [f64],
+                f: &mut dyn FnMut(&mut [f64], &[f64]),
+            ) -> bool {
+                (**self).in_eigenbasis(particle, x, f)
             }
             fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
                 (**self).multiply_mean_into(x, out);

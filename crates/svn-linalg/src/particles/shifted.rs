@@ -117,6 +117,20 @@ impl<T: ParticleOperators> ParticleOperators for Shifted<T> {
         self.weight * self.inner.quadratic(particle, x) + self.shift * dense::dot(x, x)
     }
 
+    fn in_eigenbasis(
+        &self,
+        particle: usize,
+        x: &mut [f64],
+        f: &mut dyn FnMut(&mut [f64], &[f64]),
+    ) -> bool {
+        let mut shifted = Vec::new();
+        self.inner.in_eigenbasis(particle, x, &mut |x, s| {
+            shifted.clear();
+            shifted.extend(s.iter().map(|s| self.weight * s + self.shift));
+            f(x, &shifted);
+        })
+    }
+
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         self.inner.multiply_mean_into(x, out.view_mut());
         out.zip_mut_with(&x, |o, &x| *o = self.weight * *o + self.shift * x);

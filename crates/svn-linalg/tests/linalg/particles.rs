@@ -158,6 +158,24 @@ fn every_family_is_its_matrices() {
             );
             let expected = product(product(row, h.view()).view(), row.t())[(0, 0)];
             assert!((family.quadratic(p, x.row(p)) - expected).abs() < ROUNDING * 100.0);
+            let mut changed = x.row(p).to_vec();
+            let mut sum = 0.0;
+            let known = family.in_eigenbasis(p, &mut changed, &mut |x, s| {
+                for (x, s) in x.iter_mut().zip(s) {
+                    sum += s * *x * *x;
+                    *x /= s + DAMPING;
+                }
+            });
+            let elementwise = ["diagonal", "shifted, weight 0"].contains(&name);
+            assert_eq!(known, elementwise, "{name}");
+            if known {
+                let solved = family.factor(p, DAMPING).unwrap().solve(row.t()).unwrap();
+                let changed = Array2::from_shape_vec((D, 1), changed).unwrap();
+                close(name, &changed, &solved);
+                assert!((sum - expected).abs() < ROUNDING * 100.0, "{name}");
+            } else {
+                assert_eq!(changed, x.row(p).to_vec(), "{name}");
+            }
         }
         let mut out = Array2::from_elem((N, D), f64::NAN);
         family.multiply_mean_into(x.view(), out.view_mut());

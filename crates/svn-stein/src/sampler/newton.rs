@@ -179,7 +179,7 @@ fn solve(
             slope: kernel.slope.view(),
             transformed: kernel.transformed.view(),
         };
-        let system = SvnSystem::new(
+        let system = SvnSystem::of_valid(
             view,
             curvature,
             newton.coupling,
@@ -218,7 +218,10 @@ fn solve(
         rate = state.slope.length(direction.view(), rate);
         state.slope.keep(alpha, direction.view());
     }
+    let known = scratch.quadratic.take();
     match newton.lift {
+        // The way that gives it is that of `K = I`.
+        _ if known.is_some() => direction.assign(alpha),
         Lift::Kernel => dense::multiply(
             1.0,
             kernel.kernel.view(),
@@ -228,7 +231,7 @@ fn solve(
         ),
         Lift::Particle => direction.assign(alpha),
     }
-    let mut change = quadratic(curvature, direction.view());
+    let mut change = known.unwrap_or_else(|| quadratic(curvature, direction.view()));
     let trust_scale = trust_scales(newton.trust_region, rate, change.view());
     for (mut row, &scale) in direction.rows_mut().into_iter().zip(&trust_scale) {
         row *= rate * scale;

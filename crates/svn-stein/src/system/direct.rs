@@ -12,12 +12,14 @@ use ndarray::{ArrayView2, ArrayViewMut2};
 use super::choice::{DIRECT_WORK, REPULSION_LIMIT};
 use super::coupled::Coupled;
 use super::inverse::Inverse;
-use super::{Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, assembled, block, krylov};
+use super::{
+    Scratch, SolveInfo, SolveRoute, SolveStatus, SvnSystem, assembled, block, eigenbasis, krylov,
+};
 use crate::error::SteinError;
 use crate::repulsion::{factor, rank};
 
 /// Relative residual at which refinement stops: far below what a step can use, and one or two products saved.
-const CONVERGED: f64 = 1e-10;
+pub(super) const CONVERGED: f64 = 1e-10;
 /// Relative residual above which a direct solve counts as broken down.
 const BROKEN: f64 = 1e-4;
 const REFINEMENTS: usize = 12;
@@ -31,6 +33,10 @@ pub(super) fn solve(
     scratch: &mut Scratch,
     mut out: ArrayViewMut2<'_, f64>,
 ) -> Result<SolveInfo, SteinError> {
+    if let Some((info, quadratic)) = eigenbasis::solve(system, rhs, out.view_mut()) {
+        scratch.quadratic = Some(quadratic);
+        return Ok(info);
+    }
     if system.is_block_diagonal() {
         let block::Blocks { inverse, exact } =
             block::blocks(system, std::mem::take(&mut scratch.factors))?;

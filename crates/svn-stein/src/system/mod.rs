@@ -25,6 +25,7 @@ mod choice;
 mod coupled;
 mod decoupled;
 mod direct;
+mod eigenbasis;
 mod info;
 mod inverse;
 mod krylov;
@@ -78,6 +79,23 @@ impl<'a> SvnSystem<'a> {
         damping: f64,
         ridge: f64,
     ) -> Result<Self, SteinError> {
+        let system = Self::of_valid(kernel, curvature, coupling, damping, ridge)?;
+        let (n, d) = system.shape();
+        validate(curvature, n, d)?;
+        Ok(system)
+    }
+
+    /// The same of curvature that was looked at already.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub(crate) fn of_valid(
+        kernel: KernelView<'a>,
+        curvature: &'a dyn ParticleOperators,
+        coupling: Coupling,
+        damping: f64,
+        ridge: f64,
+    ) -> Result<Self, SteinError> {
         let (n, d) = kernel.transformed.dim();
         if n == 0 || d == 0 {
             return Err(SteinError::Empty {
@@ -97,7 +115,6 @@ impl<'a> SvnSystem<'a> {
                 });
             }
         }
-        validate(curvature, n, d)?;
         for (name, value) in [("damping", damping), ("ridge", ridge)] {
             if !(value.is_finite() && value >= 0.0) {
                 return Err(SteinError::Setting {

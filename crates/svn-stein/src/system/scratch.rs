@@ -1,6 +1,6 @@
 //! Arrays of one solve, kept for the next.
 
-use ndarray::Array2;
+use ndarray::{Array1, Array2};
 use svn_linalg::MixedMemory;
 
 /// Working memory of [`SvnSystem::solve_into`](super::SvnSystem::solve_into): a few `N × d` arrays and
@@ -13,6 +13,8 @@ pub struct Scratch {
     pub(super) product: Array2<f64>,
     pub(super) residual: Array2<f64>,
     pub(super) correction: Array2<f64>,
+    /// `α_mᵀ H_m α_m` of the last solution, undamped, where the way there gave it.
+    pub(crate) quadratic: Option<Array1<f64>>,
     /// Factors of block-diagonal systems.
     pub(super) factors: Vec<MixedMemory>,
 }
@@ -20,6 +22,7 @@ pub struct Scratch {
 impl Scratch {
     /// Make room for `N × d`.
     pub(super) fn fit(&mut self, shape: (usize, usize)) {
+        self.quadratic = None;
         for array in [
             &mut self.mixed,
             &mut self.solved,
