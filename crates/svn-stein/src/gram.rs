@@ -236,9 +236,15 @@ impl KernelGram {
             self.slope[(p, p)] = 0.0;
             for m in p + 1..n {
                 let profile = settings.kernel.profile(self.slope[(p, m)], self.bandwidth);
+                // Below the rounding of the one on the diagonal particles are apart, and their systems as well.
+                let apart = profile.value < f64::EPSILON;
+                let (value, slope) = match apart {
+                    true => (0.0, 0.0),
+                    false => (profile.value, flush(2.0 * profile.slope)),
+                };
                 for pair in [(p, m), (m, p)] {
-                    self.kernel[pair] = flush(profile.value);
-                    self.slope[pair] = flush(2.0 * profile.slope);
+                    self.kernel[pair] = value;
+                    self.slope[pair] = slope;
                 }
             }
         }

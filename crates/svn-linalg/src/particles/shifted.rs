@@ -34,7 +34,10 @@ impl<T: ParticleOperators> Shifted<T> {
         &self,
         factor: Result<Box<dyn Factor + 'f>, FactorError>,
     ) -> Result<Box<dyn Factor + 'f>, FactorError> {
-        Ok(Box::new(ScaledFactor::new(self.weight, factor?)?))
+        Ok(match self.weight {
+            1.0 => factor?,
+            weight => Box::new(ScaledFactor::new(weight, factor?)?),
+        })
     }
 
     fn inner_damping(&self, damping: f64) -> f64 {

@@ -68,6 +68,7 @@ struct Defaults {
     damping: f64,
     trust_region: f64,
     ring: usize,
+    curvature_every: Option<usize>,
 }
 
 impl Recipe {
@@ -166,7 +167,7 @@ impl Recipe {
         let default = if is_convolutional {
             lenet(method, problem.rows, given.activation)
         } else {
-            perceptron(method, problem, likelihood)
+            perceptron(method, problem, likelihood, given.hessian)
         };
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
@@ -280,6 +281,7 @@ impl Recipe {
             // A repulsion in function space asks for rows whose curvature the step has.
             curvature_every: given
                 .curvature_every
+                .or(default.curvature_every)
                 .filter(|_| curved && method != Method::FunctionSvn),
             curvature_refresh: given.curvature_refresh.filter(|_| curved),
             warmup,
@@ -314,7 +316,12 @@ fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
     }
 }
 
-fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> Defaults {
+fn perceptron(
+    method: Method,
+    problem: &Problem,
+    likelihood: Option<Head>,
+    hessian: Option<CurvatureFamily>,
+) -> Defaults {
     let size = Size::of(problem.rows);
     // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
     // `docs/experiments/front-door.md`.
@@ -325,8 +332,13 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
+    let diagonal = hessian == Some(CurvatureFamily::Diag)
+        && problem.classes.is_none()
+        && method != Method::LlSvn;
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
         (true, _) if drawn => mixture(size),
+        // 20 nats for all rows, of any number, see `docs/experiments/seconds.md`.
+        (true, _) if diagonal => (32, 100.0, 20.0 / problem.rows.max(1) as f64, 8),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
         (true, Size::Medium) => (256, 100.0, 0.03, 1),
@@ -361,6 +373,8 @@ fn perceptron(method: Method, problem: &Problem, likelihood: Option<Head>) -> De
         damping,
         trust_region,
         ring,
+        // A diagonal in the average knows of all rows, so that it may be old.
+        curvature_every: (diagonal && !drawn && method.is_newton()).then_some(10),
     }
 }
 
@@ -404,5 +418,6 @@ fn lenet(method: Method, rows: usize, activation: Option<Activation>) -> Default
         // 5 nats for 500 rows.
         trust_region: 0.01,
         ring: 10,
+        curvature_every: None,
     }
 }

@@ -442,6 +442,37 @@ fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
     assert_eq!(rates(Method::Svgd, Some(0.1), Some(0.2)), (Some(0.1), None));
 }
 
+/// A trust region of 20 nats for all rows, and curvature that is kept for ten steps.
+#[test]
+fn a_diagonal_has_defaults_of_its_own() {
+    let given = Recipe {
+        hessian: Some(CurvatureFamily::Diag),
+        ..Recipe::default()
+    };
+    let of = |method, problem| {
+        let recipe = given.resolve(method, problem).unwrap().recipe;
+        (
+            recipe.batch_size,
+            recipe.trust_region,
+            recipe.curvature_every,
+        )
+    };
+    for rows in [200, 5000, 40_000] {
+        let problem = Problem { rows, ..TABLE };
+        let expected = (Some(32), Some(20.0 / rows as f64), Some(10));
+        assert_eq!(of(Method::Svn, &problem), expected);
+        assert_eq!(of(Method::NewtonEnsemble, &problem), expected);
+    }
+    // A repulsion of functions needs the curvature of its rows, classes and a last layer were not measured.
+    assert_eq!(of(Method::FunctionSvn, &TABLE).2, None);
+    let classes = Problem {
+        classes: Some(3),
+        ..TABLE
+    };
+    assert_eq!(of(Method::Svn, &classes).2, None);
+    assert_eq!(of(Method::LlSvn, &TABLE).2, None);
+}
+
 #[test]
 fn what_is_given_goes_first_and_a_resolved_recipe_stays() {
     let given = Recipe {
