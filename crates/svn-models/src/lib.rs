@@ -38,7 +38,7 @@ mod threads;
 pub use error::ModelError;
 pub use labels::LabelEncoding;
 pub use likelihood::Likelihood;
-pub use members::{ClassPrediction, Members, Predicted, Prediction};
+pub use members::{ClassPrediction, Members, Predicted, Prediction, Tails};
 pub use model::{Builder, Candidate, Ensemble, ModelFileError, OutOfFold, Training, Tried};
 pub use recipe::Recipe;
 pub use rows::Rows;

@@ -82,9 +82,7 @@ impl Rows {
 
     /// At most `count` rows, evenly spaced, for they may be in an order.
     pub(crate) fn spread_out(&self, count: usize) -> (Array2<f64>, Array1<f64>) {
-        let all = self.len();
-        let count = all.min(count);
-        let rows: Vec<usize> = (0..count).map(|k| k * all / count).collect();
+        let rows = spread_out(self.len(), count);
         (
             self.features.select(Axis(0), &rows),
             self.targets.select(Axis(0), &rows),
@@ -115,4 +113,10 @@ impl Rows {
     pub fn targets(&self) -> ArrayView1<'_, f64> {
         self.targets.view()
     }
+}
+
+/// At most `count` of `all` rows, evenly spaced.
+pub(crate) fn spread_out(all: usize, count: usize) -> Vec<usize> {
+    let count = all.min(count);
+    (0..count).map(|k| k * all / count).collect()
 }

@@ -38,6 +38,11 @@ impl Model for Ensemble {
             ("laplace_precision", predictor.laplace_precision()),
             ("temperature", predictor.temperature()),
             (
+                "degrees_of_freedom",
+                predictor.tails().map(|tails| tails.degrees),
+            ),
+            ("tail_scale", predictor.tails().map(|tails| tails.scale)),
+            (
                 "linear_weight",
                 self.stacked().then(|| self.linear_weight()),
             ),

@@ -63,8 +63,10 @@ pub trait Page: Debug + Sized {
     /// The method, with what is unusual about its settings: `svn, laplace`.
     fn label(method: Method, settings: &Recipe) -> String {
         let mut label = method.to_string();
-        if settings.predictive == Some(Predictive::Laplace) {
-            label.push_str(", laplace");
+        match settings.predictive {
+            Some(Predictive::Laplace) => label.push_str(", laplace"),
+            Some(Predictive::StudentT) => label.push_str(", student-t tails"),
+            _ => {}
         }
         if settings.temperature == Some(true) {
             label.push_str(", temperature");

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use svn_models::fit::{Checkpoint, CheckpointError, Epoch};
-use svn_models::recipe::{Head, LastLayerMode, Method, Predictive, Recipe, Selection};
+use svn_models::recipe::{Head, Method, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Candidate, Ensemble, ModelError, Tried};
 
@@ -258,16 +258,10 @@ fn train(
         Ok(Flow::Continue)
     };
     let mut recipe = request.recipe.clone();
-    // A temperature and the like are chosen on rows that are set aside.
-    let other = request.method == Method::Linear
-        || recipe.temperature == Some(true)
-        || recipe
-            .predictive
-            .is_some_and(|kind| kind != Predictive::Moments)
-        || recipe.ll_mode == Some(LastLayerMode::Pretrained);
     if recipe.select.is_none()
         && request.validation.is_none()
-        && !other
+        && request.method != Method::Linear
+        && recipe.goes_with(Selection::Kfold)
         && learned.x.nrows() <= FOLDED
     {
         recipe.select = Some(Selection::Kfold);

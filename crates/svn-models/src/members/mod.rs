@@ -15,6 +15,7 @@ mod predicted;
 mod prediction;
 mod probit;
 mod shape;
+mod tails;
 mod temperature;
 
 pub use classes::{ClassPrediction, log_sum_exp};
@@ -25,6 +26,7 @@ pub use laplace::Laplace;
 pub(crate) use member_curvature::MemberCurvature;
 pub use predicted::Predicted;
 pub use prediction::Prediction;
+pub use tails::Tails;
 
 use crate::{Device, Likelihood, ModelError};
 use ndarray::{Array2, Array3, ArrayView2, ArrayView3, Axis, s};

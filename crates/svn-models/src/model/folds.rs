@@ -125,16 +125,11 @@ impl Builder<'_> {
             y,
             classes: problem.classes,
         };
+        let (predictor, members_said) = Predictor::out_of_fold(&resolved.recipe, members_said, y)?;
         let (predicted, linear) = match is_linear {
             true => (members_said, None),
             false => data.stacked(members_said, &fold)?,
         };
-        let predictor = Predictor::new(
-            &fit.ensemble,
-            &resolved.recipe,
-            scaled.0.view(),
-            &parts[0].1,
-        )?;
         let nll = match (&predicted, self.trial) {
             (Predicted::Numbers(prediction), Some(measure)) => measure.score(prediction, y)?,
             _ => loss(&predicted, y)?,

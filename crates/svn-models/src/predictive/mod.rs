@@ -4,10 +4,11 @@
 //! |---|---|---|
 //! | [`Moments`](Predictive::Moments) | mixture of the members' densities | mean of their probabilities |
 //! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew; not of mixture densities and levels | logits shrunk by their variances |
+//! | [`StudentT`](Predictive::StudentT) | the same with Student t of the members' means, see [`Tails`] | |
 //! | [`Fill`](Predictive::Fill) | each member's variance grows by the share of its Laplace variance that so few members cannot span | the same of logits |
 //!
-//! The prior precision of the Laplace approximations, that noise and the temperature are those under which the validation rows
-//! are most probable under the mixture. All is in the units of the rows given to training.
+//! The prior precision of the Laplace approximations, that noise, the tails and the temperature are those under which the validation rows
+//! are most probable under the mixture; tails and temperature in folds by rows that each member has not seen. All is in the units of the rows given to training.
 
 mod precision;
 
@@ -15,7 +16,7 @@ use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis};
 use serde::{Deserialize, Serialize};
 
 use crate::likelihood::Gaussian;
-use crate::members::{Laplace, MemberCurvature, Members};
+use crate::members::{Laplace, MemberCurvature, Members, Predicted, Tails};
 use crate::recipe::{Predictive, Recipe};
 use crate::{ClassPrediction, Likelihood, ModelError, Prediction, Rows};
 use precision::best_precision;
@@ -31,6 +32,7 @@ pub struct Predictor {
     /// Of the Laplace variances.
     share: f64,
     common_noise: Option<f64>,
+    tails: Option<Tails>,
     temperature: Option<f64>,
     validation_nll: Option<f64>,
 }
@@ -44,6 +46,8 @@ pub(crate) struct Choices {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     laplace_share: Option<f64>,
     common_noise: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tails: Option<Tails>,
     temperature: Option<f64>,
     validation_nll: Option<f64>,
 }
@@ -64,6 +68,7 @@ impl Choices {
             laplace,
             share: self.laplace_share.unwrap_or(1.0),
             common_noise: self.common_noise,
+            tails: self.tails,
             temperature: self.temperature,
             validation_nll: self.validation_nll,
         })
@@ -78,6 +83,7 @@ impl Predictor {
             laplace_precision: self.laplace_precision(),
             laplace_share: (self.kind == Predictive::Fill).then_some(self.share),
             common_noise: self.common_noise,
+            tails: self.tails,
             temperature: self.temperature,
             validation_nll: self.validation_nll,
         }
@@ -100,16 +106,9 @@ impl Predictor {
         training: ArrayView2<'_, f64>,
         validation: &Rows,
     ) -> Result<Self, ModelError> {
-        let mut predictor = Self {
-            kind: recipe.predictive.unwrap_or(Predictive::Moments),
-            laplace: None,
-            share: 1.0,
-            common_noise: None,
-            temperature: None,
-            validation_nll: None,
-        };
+        let mut predictor = Self::plain(recipe);
         match predictor.kind {
-            Predictive::Moments => {}
+            Predictive::Moments | Predictive::StudentT => {}
             Predictive::Fill => predictor.fill(members, recipe, training)?,
             _ => predictor.choose_precision(members, training, validation)?,
         }
@@ -123,19 +122,77 @@ impl Predictor {
                 }
                 predictor.validation_nll = Some(prediction.negative_log_density(targets)?);
             }
+            if predictor.kind == Predictive::StudentT {
+                let prediction = members.predict(validation.features())?;
+                let prediction = predictor.fit_tails(prediction, targets)?;
+                predictor.validation_nll = Some(prediction.negative_log_density(targets)?);
+            }
             return Ok(predictor);
         }
         let tempered = recipe.temperature == Some(true);
         if tempered || predictor.widens() {
             let mut prediction = predictor.predict_classes(members, validation.features())?;
             if tempered {
-                let temperature = prediction.best_temperature(targets)?;
-                predictor.temperature = Some(temperature);
-                prediction = prediction.with_temperature(temperature);
+                prediction = predictor.fit_temperature(prediction, targets)?;
             }
             predictor.validation_nll = Some(prediction.negative_log_likelihood(targets)?);
         }
         Ok(predictor)
+    }
+
+    /// Choose what `recipe` leaves to rows that were not trained on, by what members say of all rows that they have not seen; and what they say with it.
+    ///
+    /// # Errors
+    /// As for [`Prediction::best_tails`] and [`ClassPrediction::best_temperature`].
+    pub(crate) fn out_of_fold(
+        recipe: &Recipe,
+        said: Predicted,
+        targets: ArrayView1<'_, f64>,
+    ) -> Result<(Self, Predicted), ModelError> {
+        let mut predictor = Self::plain(recipe);
+        let said = match said {
+            Predicted::Numbers(said) if predictor.kind == Predictive::StudentT => {
+                Predicted::Numbers(predictor.fit_tails(said, targets)?)
+            }
+            Predicted::Classes(said) if recipe.temperature == Some(true) => {
+                Predicted::Classes(predictor.fit_temperature(said, targets)?)
+            }
+            said => said,
+        };
+        Ok((predictor, said))
+    }
+
+    /// Nothing chosen yet.
+    fn plain(recipe: &Recipe) -> Self {
+        Self {
+            kind: recipe.predictive.unwrap_or(Predictive::Moments),
+            laplace: None,
+            share: 1.0,
+            common_noise: None,
+            tails: None,
+            temperature: None,
+            validation_nll: None,
+        }
+    }
+
+    fn fit_tails(
+        &mut self,
+        said: Prediction,
+        targets: ArrayView1<'_, f64>,
+    ) -> Result<Prediction, ModelError> {
+        let tails = said.best_tails(targets)?;
+        self.tails = Some(tails);
+        Ok(said.with_tails(tails))
+    }
+
+    fn fit_temperature(
+        &mut self,
+        said: ClassPrediction,
+        targets: ArrayView1<'_, f64>,
+    ) -> Result<ClassPrediction, ModelError> {
+        let temperature = said.best_temperature(targets)?;
+        self.temperature = Some(temperature);
+        Ok(said.with_temperature(temperature))
     }
 
     /// Mean negative log likelihood of the validation rows, where the density is another than that of the members alone.
@@ -146,6 +203,11 @@ impl Predictor {
     /// The prior precision of the Laplace approximations.
     pub fn laplace_precision(&self) -> Option<f64> {
         self.laplace.as_ref().map(|(_, precision)| *precision)
+    }
+
+    /// Degrees of freedom and scale of Gaussian members as Student t.
+    pub fn tails(&self) -> Option<Tails> {
+        self.tails
     }
 
     /// What logits are divided by.
@@ -168,8 +230,11 @@ impl Predictor {
         {
             prediction = prediction.with_laplace(variances)?;
         }
-        Ok(match self.common_noise {
-            Some(noise) => prediction.with_common_noise(noise),
+        if let Some(noise) = self.common_noise {
+            prediction = prediction.with_common_noise(noise);
+        }
+        Ok(match self.tails {
+            Some(tails) => prediction.with_tails(tails),
             None => prediction,
         })
     }

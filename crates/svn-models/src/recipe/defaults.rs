@@ -310,6 +310,11 @@ fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
         Some(Predictive::Laplace | Predictive::Epistemic | Predictive::Fill)
     );
     match recipe.likelihood {
+        Some(head) if head != Head::Gaussian && recipe.predictive == Some(Predictive::StudentT) => {
+            let expected =
+                "moments, or likelihood = gaussian: other likelihoods have tails of their own";
+            Err(ModelError::setting("predictive", "student-t", expected))
+        }
         Some(Head::Mixture) if recipe.root == Some(CurvatureRoot::Exact) => Err(no_exact_root()),
         Some(Head::Mixture | Head::Ordinal) if laplace => Err(no_laplace_variances()),
         _ => Ok(()),

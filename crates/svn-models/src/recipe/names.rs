@@ -83,7 +83,8 @@ pub enum Binary {
     Softmax,
 }
 
-/// What the predictive density is made of; a mixture density and levels have their moments alone. The prior precision of Laplace variances is chosen on validation rows.
+/// What the predictive density is made of; a mixture density and levels have their moments alone. The prior precision of Laplace variances is chosen on validation rows, tails
+/// also on rows out of fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -98,6 +99,9 @@ pub enum Predictive {
     /// Laplace variances under the prior of training, of them the share `max(0, 1 − (N − 1)/d_eff)` that `N` members cannot span:
     /// for methods whose members have the width of the posterior in the `N − 1` directions that they do span.
     Fill,
+    /// Gaussian members as Student t of the same means: degrees of freedom and scale are those under which rows that they have not seen are most probable, see
+    /// [`Tails`](crate::Tails).
+    StudentT,
 }
 
 /// How the step size falls over a run.

@@ -3,18 +3,35 @@
 use super::{Head, LastLayerMode, Predictive, Recipe, Selection};
 use crate::ModelError;
 
+impl Recipe {
+    /// Whether nothing in it asks for rows that this way to choose does not set aside.
+    pub fn goes_with(&self, by: Selection) -> bool {
+        let recipe = Self {
+            select: Some(by),
+            ..self.clone()
+        };
+        check(&recipe).is_ok()
+    }
+}
+
 /// What is chosen on rows that are set aside has no place where there are none.
 pub(super) fn check(recipe: &Recipe) -> Result<(), ModelError> {
     let Some(by) = recipe.select.filter(|&by| by != Selection::Validation) else {
         return Ok(());
     };
-    let laplace = recipe
-        .predictive
-        .is_some_and(|kind| kind != Predictive::Moments);
+    let tails = recipe.predictive == Some(Predictive::StudentT);
+    let laplace = !tails
+        && recipe
+            .predictive
+            .is_some_and(|kind| kind != Predictive::Moments);
     let warmup = recipe.warmup.is_some_and(|epochs| epochs > 0);
     let evidence = by == Selection::Evidence;
     let others = [
-        (recipe.temperature == Some(true), "a temperature"),
+        (
+            recipe.temperature == Some(true) && evidence,
+            "a temperature",
+        ),
+        (tails && evidence, "tails that are chosen afterwards"),
         (laplace, "a Laplace approximation"),
         (
             recipe.ll_mode == Some(LastLayerMode::Pretrained),

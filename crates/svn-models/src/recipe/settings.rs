@@ -211,9 +211,9 @@ settings! {
     averaging: f64, "SHARE", SHARE;
     /// Two classes: bernoulli or softmax
     binary: Binary, "NAME", Range::ANY;
-    /// Predictive density: moments, laplace, fill (of few members) or, for regression, epistemic
+    /// Predictive density: moments, laplace, fill (of few members) or, for regression, student-t (tails chosen afterwards) or epistemic
     predictive: Predictive, "NAME", Range::ANY;
-    /// Divide logits by a temperature fitted on the validation rows
+    /// Divide logits by a temperature fitted on rows that were not trained on
     temperature: bool, "", Range::ANY;
     /// Who evaluates the network: native (plain Rust), torch (libtorch) or auto
     backend: BackendKind, "NAME", Range::ANY;

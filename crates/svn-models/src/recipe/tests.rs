@@ -449,7 +449,7 @@ fn a_diagonal_has_defaults_of_its_own() {
         hessian: Some(CurvatureFamily::Diag),
         ..Recipe::default()
     };
-    let of = |method, problem| {
+    let of = |method, problem: &Problem| {
         let recipe = given.resolve(method, problem).unwrap().recipe;
         (
             recipe.batch_size,

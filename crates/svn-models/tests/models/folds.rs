@@ -3,7 +3,8 @@
 use ndarray::{Array1, Array2};
 use svn_models::fit::{Checkpoint, Epoch};
 use svn_models::linear::{Linear, PENALTY};
-use svn_models::recipe::{Method, Recipe, Selection};
+use svn_models::members::Family;
+use svn_models::recipe::{Head, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, Predicted, Task};
 
@@ -100,7 +101,7 @@ fn a_run_in_folds_that_was_cut_off_ends_in_the_same_bits() {
     assert_eq!(resumed.training().out_of_fold, whole.training().out_of_fold);
     // What is chosen on rows that are set aside is not chosen in folds.
     let recipe = Recipe {
-        temperature: Some(true),
+        predictive: Some(Predictive::Laplace),
         ..recipe
     };
     let error = quick()
@@ -109,7 +110,87 @@ fn a_run_in_folds_that_was_cut_off_ends_in_the_same_bits() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "select is kfold beside a temperature; expected validation"
+        "select is kfold beside a Laplace approximation; expected validation"
+    );
+}
+
+/// Each against the same members without it: the rows that they have not seen are more probable, and the model keeps it.
+#[test]
+fn temperature_and_tails_are_chosen_on_rows_out_of_fold() {
+    let (x, y) = noisy(60);
+    let wild = Array1::from_shape_fn(60, |i| y[i] + if i % 20 == 3 { 30.0 } else { 0.0 });
+    let labels: Vec<&str> = (0..60)
+        .map(|i| if i % 3 == 0 { "a" } else { "b" })
+        .collect();
+    let fit = |recipe: &Recipe| {
+        let recipe = Recipe {
+            select: Some(Selection::Kfold),
+            ..recipe.clone()
+        };
+        quick().recipe(&recipe).epochs(6).particles(5)
+    };
+    let tempered = Recipe {
+        temperature: Some(true),
+        ..Recipe::default()
+    };
+    let tailed = Recipe {
+        predictive: Some(Predictive::StudentT),
+        ..Recipe::default()
+    };
+    let of_classes = |recipe: &Recipe| fit(recipe).fit_labels(x.view(), &labels).unwrap();
+    let of_numbers = |recipe: &Recipe| {
+        let task = Task::Regression;
+        fit(recipe).fit(x.view(), wild.view(), task).unwrap()
+    };
+    let plain = Recipe::default();
+    for (with, without) in [
+        (of_classes(&tempered), of_classes(&plain)),
+        (of_numbers(&tailed), of_numbers(&plain)),
+    ] {
+        assert_eq!(with.members().particles(), without.members().particles());
+        let [with_nll, without_nll] = [&with, &without].map(|e| e.training().validation_nll);
+        assert!(with_nll < without_nll, "{with_nll} {without_nll}");
+        let chosen = |e: &Ensemble| {
+            let predictor = e.predictor();
+            (predictor.temperature(), predictor.tails())
+        };
+        assert_eq!(chosen(&without), (None, None));
+        assert_ne!(chosen(&with), (None, None));
+        let folder = tempfile::tempdir().unwrap();
+        with.save(folder.path().join("model")).unwrap();
+        let read = Ensemble::load(folder.path().join("model")).unwrap();
+        assert_eq!(chosen(&read), chosen(&with));
+    }
+    let tailed = of_numbers(&tailed);
+    let tails = tailed.predictor().tails().unwrap();
+    // One row of twenty is off by three times the range of the others.
+    assert!(tails.degrees <= 5.0, "{tails:?}");
+    let said = tailed.predict(x.view()).unwrap();
+    assert!(matches!(said.family(), Family::StudentT { degrees } if degrees == tails.degrees));
+}
+
+#[test]
+fn tails_are_chosen_on_validation_rows_and_refused_beside_others() {
+    let (x, y) = noisy(60);
+    let wild = Array1::from_shape_fn(60, |i| y[i] + if i % 10 == 3 { 30.0 } else { 0.0 });
+    let of = |likelihood, predictive| {
+        let recipe = Recipe {
+            likelihood,
+            predictive,
+            ..Recipe::default()
+        };
+        quick()
+            .recipe(&recipe)
+            .fit(x.view(), wild.view(), Task::Regression)
+    };
+    let tails = Some(Predictive::StudentT);
+    let [plain, tailed] = [None, tails].map(|kind| of(None, kind).unwrap());
+    let [before, after] = [&plain, &tailed].map(|e| e.training().validation_nll);
+    assert!(after < before, "{after} {before}");
+    let error = of(Some(Head::StudentT), tails).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "predictive is student-t; expected moments, or likelihood = gaussian: other likelihoods have tails of their own"
     );
 }
 
