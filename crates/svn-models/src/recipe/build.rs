@@ -81,7 +81,7 @@ impl Resolved {
         let Some(epochs) = self.recipe.warmup else {
             return Ok(None);
         };
-        let size = super::defaults::first_order_batch(self.problem.rows);
+        let size = super::networks::first_order_batch(self.problem.rows);
         let before = Self {
             recipe: Recipe {
                 epochs: Some(epochs),

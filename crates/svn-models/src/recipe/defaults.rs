@@ -1,75 +1,16 @@
-//! Defaults of each method, for each problem.
-//!
-//! Those of perceptrons were chosen on validation rows of the UCI sets, see `docs/experiments/uci-first.md` and, for more than 4000
-//! training rows, `docs/experiments/uci.md`; those of LeNet on validation images, see `docs/experiments/vision.md`.
+//! What is left out of a recipe filled in, and what its method does not use left out.
 
-use serde::{Deserialize, Serialize};
-use svn_curvature::Activation;
 use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, Solver};
 
+use super::networks::{lenet, perceptron};
 use super::{
-    Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Recipe, Resolved,
+    Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Problem, Recipe, Resolved,
 };
 use super::{Schedule, Selection, selection::check as check_selection};
 use crate::ModelError;
 use crate::likelihood::{MixtureDensity, StudentT, no_exact_root, no_laplace_variances};
 use crate::linear::PENALTY;
 use crate::posterior::{ContextSettings, CurvatureFamily, CurvatureRoot};
-
-/// What defaults depend on besides the method.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Problem {
-    /// Which network.
-    pub network: NetworkKind,
-    /// Training rows.
-    pub rows: usize,
-    /// Features of a row.
-    pub features: usize,
-    /// Number of classes; none for regression.
-    pub classes: Option<usize>,
-}
-
-/// How many training rows there are, in the steps that defaults and tuning grids know.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Size {
-    /// Up to 400.
-    Few,
-    /// Up to 4000.
-    Small,
-    /// Up to 16 000.
-    Medium,
-    /// More.
-    Large,
-}
-
-impl Size {
-    /// The size of so many training rows.
-    pub fn of(rows: usize) -> Self {
-        match rows {
-            ..=400 => Self::Few,
-            401..=4000 => Self::Small,
-            4001..=16_000 => Self::Medium,
-            _ => Self::Large,
-        }
-    }
-}
-
-/// What a network and a size decide.
-struct Defaults {
-    activation: Activation,
-    epochs: usize,
-    lr: f64,
-    newton_lr: f64,
-    batch_size: usize,
-    prior_precision: f64,
-    hessian: CurvatureFamily,
-    coupling: Coupling,
-    damping: f64,
-    trust_region: f64,
-    ring: usize,
-    curvature_every: Option<usize>,
-}
 
 impl Recipe {
     /// Fill in what is left out, and leave out what the method does not use.
@@ -192,6 +133,11 @@ impl Recipe {
         };
         // Which chooses what is not given.
         let by_evidence = given.select == Some(Selection::Evidence);
+        // Of networks for images the layers below are an ensemble's, see `docs/experiments/vision.md`.
+        let kernel = match method {
+            Method::LlSvn if is_convolutional => Kernel::Delta,
+            _ => Kernel::Rbf,
+        };
         let heteroscedastic = !gaussian || given.noise != Some(Noise::Homoscedastic);
         Self {
             epochs: given.epochs.or(Some(default.epochs)),
@@ -248,7 +194,7 @@ impl Recipe {
             lift: given
                 .lift
                 .filter(|&lift| newton && between_weights && lift != Lift::Kernel),
-            kernel: given.kernel.or(Some(Kernel::Rbf)).filter(|_| has_kernel),
+            kernel: given.kernel.or(Some(kernel)).filter(|_| has_kernel),
             metric,
             bandwidth: given
                 .bandwidth
@@ -318,111 +264,5 @@ fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
         Some(Head::Mixture) if recipe.root == Some(CurvatureRoot::Exact) => Err(no_exact_root()),
         Some(Head::Mixture | Head::Ordinal) if laplace => Err(no_laplace_variances()),
         _ => Ok(()),
-    }
-}
-
-fn perceptron(
-    method: Method,
-    problem: &Problem,
-    likelihood: Option<Head>,
-    hessian: Option<CurvatureFamily>,
-) -> Defaults {
-    let size = Size::of(problem.rows);
-    // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
-    // `docs/experiments/front-door.md`.
-    let some = size == Size::Small
-        && problem.classes.is_none()
-        && method.is_newton()
-        && method != Method::LlSvn;
-    // Chosen on validation rows of concrete, energy and power.
-    let drawn = likelihood == Some(Head::Mixture);
-    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
-    let diagonal = hessian == Some(CurvatureFamily::Diag)
-        && problem.classes.is_none()
-        && method != Method::LlSvn;
-    let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
-        (true, _) if drawn => mixture(size),
-        // 20 nats for all rows, of any number, see `docs/experiments/seconds.md`.
-        (true, _) if diagonal => (32, 100.0, 20.0 / problem.rows.max(1) as f64, 8),
-        (true, _) if some => (32, 30.0, 0.03, 6),
-        (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
-        (true, Size::Medium) => (256, 100.0, 0.03, 1),
-        (true, Size::Large) => (384, 500.0, 0.03, 1),
-        (false, _) => (first_order_batch(problem.rows), 0.0, 0.0, 6),
-    };
-    Defaults {
-        activation: Activation::Relu,
-        epochs: 50,
-        lr: match size {
-            Size::Few | Size::Small => 0.03,
-            _ if method == Method::LlSvn => 0.03,
-            Size::Medium | Size::Large => 0.01,
-        },
-        newton_lr: 1.0,
-        batch_size,
-        // What suited the validation rows of yacht, autompg and energy best, of 1, 3 and 10 (of 1, 2 and 3 for SVN).
-        prior_precision: match method {
-            _ if drawn && method.is_newton() && size <= Size::Small => 0.3,
-            _ if some => 1.0,
-            Method::Ensemble => 1.0,
-            Method::Wgd | Method::Svgd | Method::FunctionWgd => 3.0,
-            Method::NewtonEnsemble
-            | Method::FunctionSvn
-            | Method::Svn
-            | Method::LlSvn
-            | Method::Ssvn
-            | Method::Linear => 2.0,
-        },
-        hessian: CurvatureFamily::Full,
-        coupling: Coupling::Gram,
-        damping,
-        trust_region,
-        ring,
-        // A diagonal in the average knows of all rows, so that it may be old.
-        curvature_every: (diagonal && !drawn && method.is_newton()).then_some(10),
-    }
-}
-
-/// Rows of a batch of first-order steps on a perceptron.
-pub(super) fn first_order_batch(rows: usize) -> usize {
-    match Size::of(rows) {
-        Size::Few | Size::Small => 16,
-        Size::Medium | Size::Large => 32,
-    }
-}
-
-/// Batch, damping, trust region and ring of Newton steps on a mixture density, whose curvature is drawn: more batches and more
-/// damping than where it is exact.
-fn mixture(size: Size) -> (usize, f64, f64, usize) {
-    match size {
-        Size::Few | Size::Small => (32, 100.0, 0.03, 8),
-        Size::Medium => (128, 100.0, 0.1, 4),
-        Size::Large => (128, 1000.0, 0.03, 4),
-    }
-}
-
-fn lenet(method: Method, rows: usize, activation: Option<Activation>) -> Defaults {
-    let many = rows >= 4000;
-    let activation = activation.unwrap_or(Activation::Sigmoid);
-    Defaults {
-        activation,
-        epochs: if many { 20 } else { 50 },
-        lr: match activation {
-            Activation::Sigmoid => 0.004,
-            _ => 0.001,
-        },
-        newton_lr: 0.3,
-        batch_size: if many { 128 } else { 32 },
-        prior_precision: 1.0,
-        hessian: match method {
-            Method::LlSvn => CurvatureFamily::Kfac,
-            _ => CurvatureFamily::Diag,
-        },
-        coupling: Coupling::BlockDiagonal,
-        damping: 10.0,
-        // 5 nats for 500 rows.
-        trust_region: 0.01,
-        ring: 10,
-        curvature_every: None,
     }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! Recipe      what is given; the rest is left out             settings.rs
 //!   or        command line, then tuned, then study            settings.rs
-//!   resolve   defaults of method × problem                    defaults.rs
+//!   resolve   what is left out                                defaults.rs
+//!             defaults of method × problem                    networks.rs, problem.rs
 //! Resolved    everything that the method uses
 //!   fit_settings, last_layer_settings                         build.rs
 //!   fit                                                       fit.rs
@@ -16,12 +17,14 @@ mod defaults;
 mod fit;
 mod method;
 mod names;
+mod networks;
+mod problem;
 mod selection;
 mod settings;
 
-pub use defaults::{Problem, Size};
 pub use method::Method;
 pub use names::{Binary, Head, LastLayerMode, NetworkKind, Noise, Predictive, Schedule, Selection};
+pub use problem::{Problem, Size};
 pub(crate) use selection::beside;
 pub use settings::{Recipe, Setting};
 

@@ -442,7 +442,7 @@ fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
     assert_eq!(rates(Method::Svgd, Some(0.1), Some(0.2)), (Some(0.1), None));
 }
 
-/// A trust region of 20 nats for all rows, and curvature that is kept for ten steps.
+/// A trust region of so many nats for all rows, and curvature that is kept for ten steps.
 #[test]
 fn a_diagonal_has_defaults_of_its_own() {
     let given = Recipe {
@@ -457,9 +457,9 @@ fn a_diagonal_has_defaults_of_its_own() {
             recipe.curvature_every,
         )
     };
-    for rows in [200, 5000, 40_000] {
+    for (rows, batch, nats) in [(200, 32, 20.0), (5000, 64, 20.0), (40_000, 64, 40.0)] {
         let problem = Problem { rows, ..TABLE };
-        let expected = (Some(32), Some(20.0 / rows as f64), Some(10));
+        let expected = (Some(batch), Some(nats / rows as f64), Some(10));
         assert_eq!(of(Method::Svn, &problem), expected);
         assert_eq!(of(Method::NewtonEnsemble, &problem), expected);
     }

@@ -2,6 +2,7 @@
 
 use rand::seq::SliceRandom;
 use svn_models::ModelError;
+use svn_models::posterior::CurvatureFamily;
 use svn_models::recipe::{Method, Noise, Problem, Recipe, Schedule, Size};
 use svn_models::stein::Bandwidth;
 
@@ -25,12 +26,13 @@ const RING_ROWS: usize = 384;
 /// | `averaging` | left out, 0.1, 0.3 |
 /// | `lr`, first-order | 0.003, 0.01, 0.03, 0.1 |
 /// | `newton_lr` | 0.1, 0.3, 1; for classes also 0.03 |
-/// | `schedule` | cosine; Newton also constant |
+/// | `schedule` | cosine; Newton also constant and noise |
+/// | `repulsion`, between functions | 0.1, 0.3, 1 |
 /// | `bandwidth`, methods with a kernel | median, 2d |
 /// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
-/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01 |
+/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of a `diag` that is given 5, 10, 20, 40 nats over the training rows |
 /// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
-pub fn axes(method: Method, problem: &Problem) -> Vec<Axis> {
+pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
     let classes = problem.classes.is_some();
     let sizes: &[usize] = match (Size::of(problem.rows), method.is_newton()) {
         (Size::Few | Size::Small, _) => &[8, 16, 32, 64, 128],
@@ -58,14 +60,16 @@ pub fn axes(method: Method, problem: &Problem) -> Vec<Axis> {
             s.bandwidth = Some(v);
         }));
     }
+    if method.is_of_functions() {
+        axes.push(axis(&[0.1, 0.3, 1.0], |s, v| s.repulsion = Some(v)));
+    }
     if method.is_newton() {
         let from = usize::from(!classes);
         axes.push(axis(&[0.03, 0.1, 0.3, 1.0][from..], |s, v| {
             s.newton_lr = Some(v);
         }));
-        axes.push(axis(&[Schedule::Cosine, Schedule::Constant], |s, v| {
-            s.schedule = Some(v);
-        }));
+        let schedules = [Schedule::Cosine, Schedule::Constant, Schedule::Noise];
+        axes.push(axis(&schedules, |s, v| s.schedule = Some(v)));
         // Damping is on the scale of the sum over the data.
         let scale = match Size::of(problem.rows) {
             Size::Few | Size::Small | Size::Medium => 1.0,
@@ -74,9 +78,12 @@ pub fn axes(method: Method, problem: &Problem) -> Vec<Axis> {
         axes.push(axis(&[3.0, 10.0, 30.0, 100.0, 300.0], |s, v| {
             s.damping = Some(scale * v);
         }));
-        axes.push(axis(&[0.01, 0.03, 0.1, 0.3][from..], |s, v| {
-            s.trust_region = Some(v);
-        }));
+        let nats = [5.0, 10.0, 20.0, 40.0].map(|nats| nats / problem.rows.max(1) as f64);
+        let bounds = match given.hessian {
+            Some(CurvatureFamily::Diag) => &nats[..],
+            _ => &[0.01, 0.03, 0.1, 0.3][from..],
+        };
+        axes.push(axis(bounds, |s, v| s.trust_region = Some(v)));
         axes.push(axis(&[1, 2, 4, 6, 12, 24], |s, v| s.ring = Some(v)));
     } else {
         axes.push(axis(&[0.003, 0.01, 0.03, 0.1], |s, v| s.lr = Some(v)));
@@ -108,7 +115,7 @@ pub fn candidates(
     let resolve = |given: &Recipe| Ok::<_, ModelError>(given.resolve(method, problem)?.recipe);
     let given = &given.meant_for(method);
     let mut found = vec![resolve(given)?];
-    let axes = axes(method, problem);
+    let axes = axes(method, problem, given);
     let size: usize = axes.iter().map(Vec::len).product();
     let mut order: Vec<usize> = (0..size).collect();
     order.shuffle(&mut stream(seed, &["tune", dataset, method.name()]));

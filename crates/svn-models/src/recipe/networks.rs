@@ -1,0 +1,141 @@
+//! Defaults of perceptrons and of LeNet, by method and number of rows.
+//!
+//! Those of perceptrons were chosen on validation rows of the UCI sets, see `docs/experiments/uci-first.md` and, for more than 4000
+//! training rows, `docs/experiments/uci.md`; those of LeNet on validation images, see `docs/experiments/vision.md`.
+
+use svn_curvature::Activation;
+use svn_stein::Coupling;
+
+use super::{Head, Method, Problem, Size};
+use crate::posterior::CurvatureFamily;
+
+/// What a network and a size decide.
+pub(super) struct Defaults {
+    pub activation: Activation,
+    pub epochs: usize,
+    pub lr: f64,
+    pub newton_lr: f64,
+    pub batch_size: usize,
+    pub prior_precision: f64,
+    pub hessian: CurvatureFamily,
+    pub coupling: Coupling,
+    pub damping: f64,
+    pub trust_region: f64,
+    pub ring: usize,
+    pub curvature_every: Option<usize>,
+}
+
+pub(super) fn perceptron(
+    method: Method,
+    problem: &Problem,
+    likelihood: Option<Head>,
+    hessian: Option<CurvatureFamily>,
+) -> Defaults {
+    let size = Size::of(problem.rows);
+    // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
+    // `docs/experiments/front-door.md`.
+    let some = size == Size::Small
+        && problem.classes.is_none()
+        && method.is_newton()
+        && method != Method::LlSvn;
+    // Chosen on validation rows of concrete, energy and power.
+    let drawn = likelihood == Some(Head::Mixture);
+    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
+    let diagonal = hessian == Some(CurvatureFamily::Diag)
+        && problem.classes.is_none()
+        && method != Method::LlSvn;
+    let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
+        (true, _) if diagonal => self::diagonal(problem.rows),
+        (true, _) if drawn => mixture(size),
+        (true, _) if some => (32, 30.0, 0.03, 6),
+        (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
+        (true, Size::Medium) => (256, 100.0, 0.03, 1),
+        (true, Size::Large) => (384, 500.0, 0.03, 1),
+        (false, _) => (first_order_batch(problem.rows), 0.0, 0.0, 6),
+    };
+    Defaults {
+        activation: Activation::Relu,
+        epochs: 50,
+        lr: match size {
+            Size::Few | Size::Small => 0.03,
+            _ if method == Method::LlSvn => 0.03,
+            Size::Medium | Size::Large => 0.01,
+        },
+        newton_lr: 1.0,
+        batch_size,
+        // What suited the validation rows of yacht, autompg and energy best, of 1, 3 and 10 (of 1, 2 and 3 for SVN).
+        prior_precision: match method {
+            _ if drawn && method.is_newton() && size <= Size::Small => 0.3,
+            _ if some => 1.0,
+            Method::Ensemble => 1.0,
+            Method::Wgd | Method::Svgd | Method::FunctionWgd => 3.0,
+            Method::NewtonEnsemble
+            | Method::FunctionSvn
+            | Method::Svn
+            | Method::LlSvn
+            | Method::Ssvn
+            | Method::Linear => 2.0,
+        },
+        hessian: CurvatureFamily::Full,
+        coupling: Coupling::Gram,
+        damping,
+        trust_region,
+        ring,
+        // A diagonal in the average knows of all rows, so that it may be old.
+        curvature_every: (diagonal && method.is_newton()).then_some(10),
+    }
+}
+
+/// Rows of a batch of first-order steps on a perceptron.
+pub(super) fn first_order_batch(rows: usize) -> usize {
+    match Size::of(rows) {
+        Size::Few | Size::Small => 16,
+        Size::Medium | Size::Large => 32,
+    }
+}
+
+/// Batch, damping, trust region and ring of Newton steps on a mixture density, whose curvature is drawn: more batches and more
+/// damping than where it is exact.
+fn mixture(size: Size) -> (usize, f64, f64, usize) {
+    match size {
+        Size::Few | Size::Small => (32, 100.0, 0.03, 8),
+        Size::Medium => (128, 100.0, 0.1, 4),
+        Size::Large => (128, 1000.0, 0.03, 4),
+    }
+}
+
+/// The same of a diagonal of the curvature: in nats for all rows, of any number, see `docs/experiments/seconds.md`.
+fn diagonal(rows: usize) -> (usize, f64, f64, usize) {
+    let (batch_size, nats) = match Size::of(rows) {
+        Size::Few | Size::Small => (32, 20.0),
+        Size::Medium => (64, 20.0),
+        Size::Large => (64, 40.0),
+    };
+    (batch_size, 100.0, nats / rows.max(1) as f64, 8)
+}
+
+pub(super) fn lenet(method: Method, rows: usize, activation: Option<Activation>) -> Defaults {
+    let many = rows >= 4000;
+    let activation = activation.unwrap_or(Activation::Sigmoid);
+    Defaults {
+        activation,
+        epochs: if many { 20 } else { 50 },
+        lr: match activation {
+            Activation::Sigmoid => 0.004,
+            _ => 0.001,
+        },
+        newton_lr: 0.3,
+        batch_size: if many { 128 } else { 32 },
+        prior_precision: 1.0,
+        hessian: match method {
+            Method::LlSvn => CurvatureFamily::Kfac,
+            _ => CurvatureFamily::Diag,
+        },
+        coupling: Coupling::BlockDiagonal,
+        damping: 10.0,
+        // 5 nats for 500 rows.
+        trust_region: 0.01,
+        ring: 10,
+        curvature_every: None,
+    }
+}
