@@ -142,7 +142,12 @@ impl Fit {
         };
         let validation = self.validation.or(file.validation);
         let recipe = self.training.recipe.or(&file.recipe);
-        let aside = matches!(recipe.select, None | Some(Selection::Validation));
+        let method = self.method.or(file.method).unwrap_or(Method::Svn);
+        let aside = match recipe.select {
+            None | Some(Selection::Validation) => true,
+            Some(Selection::Evidence) => method == Method::Linear,
+            Some(_) => false,
+        };
         if validation.is_some() && !aside {
             let text =
                 "--validation is beside a --select that sets no rows aside; leave one of them out";
@@ -151,7 +156,7 @@ impl Fit {
         Ok(Request {
             data: data.to_owned(),
             ask,
-            method: self.method.or(file.method).unwrap_or(Method::Svn),
+            method,
             recipe,
             validation,
             seed: self.seed.or(file.seed).unwrap_or(0),
@@ -308,8 +313,11 @@ fn summary(folder: &Path, fitted: &Fitted) -> Result<(), Failure> {
     for warning in &kept.warnings {
         print::error(format_args!("warning: {warning}"));
     }
-    if let Some(text) = tabular::tried(&fitted.ensemble) {
-        print::out(text)?;
+    let ensemble = &fitted.ensemble;
+    for text in [tabular::tried(ensemble), tabular::afterwards(ensemble)] {
+        if let Some(text) = text {
+            print::out(text)?;
+        }
     }
     let (training, read) = (fitted.ensemble.training(), &kept.read);
     print::out(format_args!(

@@ -169,6 +169,7 @@ pub(super) fn inspect(arguments: &Inspect) -> Outcome {
         lines.push(format!("classes: {}", labels.join(", ")));
     }
     lines.extend(tabular::tried(&ensemble));
+    lines.extend(tabular::afterwards(&ensemble));
     for line in lines {
         print::out(line)?;
     }

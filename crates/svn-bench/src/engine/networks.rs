@@ -37,10 +37,7 @@ impl Model for Ensemble {
         let all = [
             ("laplace_precision", predictor.laplace_precision()),
             ("temperature", predictor.temperature()),
-            (
-                "degrees_of_freedom",
-                predictor.tails().map(|tails| tails.degrees),
-            ),
+            ("tail_degrees", predictor.tails().map(|tails| tails.degrees)),
             ("tail_scale", predictor.tails().map(|tails| tails.scale)),
             (
                 "linear_weight",

@@ -32,6 +32,7 @@ pub use figure::Figure;
 pub use grid::{dash, number, with_error};
 pub use losses::losses;
 pub use markdown::markdown;
+pub(crate) use page::density;
 pub use page::{Beside, Detail, Page, RecordOf};
 pub use printed::{Anchor, Cells, PaperCell, paper_cells};
 pub use summary::{Cost, KernelMean, Row, Summary, summarise};

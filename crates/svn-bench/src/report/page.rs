@@ -63,10 +63,9 @@ pub trait Page: Debug + Sized {
     /// The method, with what is unusual about its settings: `svn, laplace`.
     fn label(method: Method, settings: &Recipe) -> String {
         let mut label = method.to_string();
-        match settings.predictive {
-            Some(Predictive::Laplace) => label.push_str(", laplace"),
-            Some(Predictive::StudentT) => label.push_str(", student-t tails"),
-            _ => {}
+        if let Some(name) = density(settings) {
+            label.push_str(", ");
+            label.push_str(name);
         }
         if settings.temperature == Some(true) {
             label.push_str(", temperature");
@@ -111,3 +110,13 @@ pub trait Page: Debug + Sized {
 
 /// A record of the study of a page.
 pub type RecordOf<P> = Record<<P as Page>::Design, <P as Page>::Extra>;
+
+/// The predictive density, to stand beside the name of a method, where it is another than that of the members.
+pub(crate) fn density(settings: &Recipe) -> Option<&'static str> {
+    match settings.predictive? {
+        Predictive::Laplace => Some("laplace"),
+        Predictive::Fill => Some("fill"),
+        Predictive::StudentT => Some("student-t tails"),
+        _ => None,
+    }
+}

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use svn_models::fit::{Checkpoint, CheckpointError, Epoch};
-use svn_models::recipe::{Head, Method, Recipe, Selection};
+use svn_models::recipe::{Head, Method, Predictive, Recipe, Selection};
 use svn_models::stein::Flow;
 use svn_models::{Candidate, Ensemble, ModelError, Tried};
 
@@ -222,6 +222,19 @@ fn score(one: &Tried) -> String {
     one.nll.map_or_else(|| "–".to_owned(), number)
 }
 
+/// Tails and temperature that rows which were not trained on have chosen, in a line; none where there are none.
+pub fn afterwards(ensemble: &Ensemble) -> Option<String> {
+    let predictor = ensemble.predictor();
+    let tails = predictor.tails().map(|tails| {
+        let (degrees, scale) = (tails.degrees, number(tails.scale));
+        format!(
+            "members are Student t of {degrees} degrees of freedom, squared scales times {scale}"
+        )
+    });
+    let temperature = predictor.temperature();
+    tails.or(temperature.map(|by| format!("logits are divided by {}", number(by))))
+}
+
 /// What was tried and scored, in a line; none where nothing was.
 pub fn tried(ensemble: &Ensemble) -> Option<String> {
     let tried = &ensemble.training().tried;
@@ -268,6 +281,7 @@ fn train(
     }
     // What is not said of the target is tried, on rows that members have not seen.
     if recipe.likelihood.is_none()
+        && recipe.predictive != Some(Predictive::StudentT)
         && recipe.select != Some(Selection::Evidence)
         && request.method != Method::Linear
         && matches!(learned.target, Targets::Numbers(_))

@@ -32,7 +32,7 @@ pub use conformal::{Conformal, Level, TooFew};
 pub use error::TabularError;
 pub use evaluate::{Evaluation, evaluate};
 pub use figures::of_evaluation;
-pub use fit::{Fitted, Request, Watch, fit, resume, tried};
+pub use fit::{Fitted, Request, Watch, afterwards, fit, resume, tried};
 pub use folder::{Cost, Folder, State, cost, load};
 pub use importance::Importance;
 pub use kept::{Coverage, Kept, Read, Score};

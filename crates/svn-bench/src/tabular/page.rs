@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use svn_models::Ensemble;
 
-use super::fit::tried;
+use super::fit::{afterwards, tried};
 use super::folder::Cost;
 use super::kept::Kept;
 use super::{TabularError, figures};
@@ -133,6 +133,7 @@ fn model(ensemble: &Ensemble, kept: &Kept, cost: Option<Cost>) -> Markup {
             }
         }
         @if let Some(text) = tried(ensemble) { p { (text) "." } }
+        @if let Some(text) = afterwards(ensemble) { p { (text) "." } }
         @if let Some(best) = kept.curve.iter().find(|at| at.epoch == training.best_epoch)
             && !kept.scores.is_empty()
         {

@@ -110,6 +110,36 @@ fn classes_are_written_as_they_were() {
 
 /// Without validation rows there is nothing to judge by, which is said; everything else works.
 #[test]
+fn what_rows_left_out_choose_afterwards_is_told() {
+    let place = place();
+    let folder = place.path();
+    for (data, target, setting, told) in [
+        (
+            "houses.csv",
+            "price",
+            &["--predictive", "student-t"][..],
+            "members are Student t of ",
+        ),
+        (
+            "flowers.csv",
+            "kind",
+            &["--temperature"][..],
+            "logits are divided by ",
+        ),
+    ] {
+        let (stdout, stderr) = fit(folder, data, target, target, setting);
+        let line = stdout.lines().find(|line| line.starts_with(told));
+        let line = line.unwrap_or_else(|| panic!("{stdout}"));
+        // Tails are those of Gaussians: no likelihood is tried.
+        assert!(!stderr.contains("tried student-t"), "{stderr}");
+        let (inspected, _) = done(folder, &["inspect", target]);
+        assert!(inspected.lines().any(|other| other == line), "{inspected}");
+        done(folder, &["report", target]);
+        assert!(read(folder, &format!("{target}/report.html")).contains(line));
+    }
+}
+
+#[test]
 fn the_evidence_chooses_a_prior_and_all_rows_are_fitted() {
     let place = place();
     let folder = place.path();

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! `c` is chosen among [`SHARES`] of the number of members `M`, so that the out-of-fold rows are most probable; 0 leaves the linear
-//! model out. It was trained without the fold as well.
+//! model out. It was trained without the fold as well, and joins Gaussians and classes alone. Tails and a temperature, where they are asked for, are chosen on the same
+//! predictions before it joins.
 //!
 //! # References
 //! Wolpert, *Stacked generalization*, 1992; Yao et al., *Using stacking to average Bayesian predictive distributions*, 2018.

@@ -3,8 +3,8 @@
 //! | kind | numbers | classes |
 //! |---|---|---|
 //! | [`Moments`](Predictive::Moments) | mixture of the members' densities | mean of their probabilities |
+//! | [`StudentT`](Predictive::StudentT) | mixture of Student t of the members' means, see [`Tails`] | – |
 //! | [`Laplace`](Predictive::Laplace) | each member's variance grows by that of its Laplace approximation; a common noise is chosen anew; not of mixture densities and levels | logits shrunk by their variances |
-//! | [`StudentT`](Predictive::StudentT) | the same with Student t of the members' means, see [`Tails`] | |
 //! | [`Fill`](Predictive::Fill) | each member's variance grows by the share of its Laplace variance that so few members cannot span | the same of logits |
 //!
 //! The prior precision of the Laplace approximations, that noise, the tails and the temperature are those under which the validation rows
@@ -152,10 +152,14 @@ impl Predictor {
         let mut predictor = Self::plain(recipe);
         let said = match said {
             Predicted::Numbers(said) if predictor.kind == Predictive::StudentT => {
-                Predicted::Numbers(predictor.fit_tails(said, targets)?)
+                let said = predictor.fit_tails(said, targets)?;
+                predictor.validation_nll = Some(said.negative_log_density(targets)?);
+                Predicted::Numbers(said)
             }
             Predicted::Classes(said) if recipe.temperature == Some(true) => {
-                Predicted::Classes(predictor.fit_temperature(said, targets)?)
+                let said = predictor.fit_temperature(said, targets)?;
+                predictor.validation_nll = Some(said.negative_log_likelihood(targets)?);
+                Predicted::Classes(said)
             }
             said => said,
         };

@@ -257,8 +257,10 @@ fn check_head(recipe: &Recipe) -> Result<(), ModelError> {
     );
     match recipe.likelihood {
         Some(head) if head != Head::Gaussian && recipe.predictive == Some(Predictive::StudentT) => {
-            let expected =
-                "moments, or likelihood = gaussian: other likelihoods have tails of their own";
+            let expected = match head {
+                Head::Auto => "moments, or likelihood = gaussian",
+                _ => "moments, or likelihood = gaussian: others have tails of their own",
+            };
             Err(ModelError::setting("predictive", "student-t", expected))
         }
         Some(Head::Mixture) if recipe.root == Some(CurvatureRoot::Exact) => Err(no_exact_root()),

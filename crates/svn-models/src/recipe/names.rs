@@ -40,7 +40,8 @@ pub enum Head {
 pub enum Selection {
     /// The epoch by rows that are set aside and not trained on.
     Validation,
-    /// The epoch by all rows, each judged by members that were trained without its fold; see [`fit_folds`](crate::fit::fit_folds()).
+    /// The epoch by all rows, each judged by members that were trained without its fold; see [`fit_folds`](crate::fit::fit_folds()). The weight of a linear model, tails
+    /// and a temperature by the same rows.
     Kfold,
     /// The prior precision by the [Laplace evidence](crate::members::Laplace::log_evidence) of all rows, which are all trained on; the
     /// epoch is the last. A precision that is given is kept. A linear model, whose intercept has no prior, goes by rows that are set aside.

@@ -40,10 +40,10 @@ pub(super) fn perceptron(
         && method != Method::LlSvn;
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
-    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let diagonal = hessian == Some(CurvatureFamily::Diag)
         && problem.classes.is_none()
         && method != Method::LlSvn;
+    // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
         (true, _) if diagonal => self::diagonal(problem.rows),
         (true, _) if drawn => mixture(size),
@@ -104,7 +104,7 @@ fn mixture(size: Size) -> (usize, f64, f64, usize) {
     }
 }
 
-/// The same of a diagonal of the curvature: in nats for all rows, of any number, see `docs/experiments/seconds.md`.
+/// The same where the curvature is a diagonal; the trust region is so many nats for all rows together, see `docs/experiments/seconds.md`.
 fn diagonal(rows: usize) -> (usize, f64, f64, usize) {
     let (batch_size, nats) = match Size::of(rows) {
         Size::Few | Size::Small => (32, 20.0),

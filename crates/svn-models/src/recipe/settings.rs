@@ -175,7 +175,7 @@ settings! {
     coupling: Coupling, "NAME", Range::ANY;
     /// How a solution becomes a step with block-diagonal coupling: kernel (averaged with those of others) or particle
     lift: Lift, "NAME", Range::ANY;
-    /// Kernel: rbf or imq
+    /// Kernel: rbf, imq or none
     kernel: Kernel, "NAME", Range::ANY;
     /// Metric of the kernel: identity, curvature or diagonal
     metric: Metric, "NAME", Range::ANY;
@@ -199,7 +199,7 @@ settings! {
     ring: usize, "N", COUNT;
     /// Rows of a batch that the curvature is taken from; all if left out
     curvature_rows: usize, "N", COUNT;
-    /// Only each so many-th batch adds curvature; the steps between reuse it and, if full, its factor; 1 if left out
+    /// Only each so many-th batch adds curvature; the steps between reuse it and, if full, its factor; if left out 1, of numbers with a diagonal 10
     curvature_every: usize, "N", COUNT;
     /// Steps between decompositions of Kronecker factors; 10 if left out
     curvature_refresh: usize, "N", COUNT;

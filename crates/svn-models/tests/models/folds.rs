@@ -150,6 +150,8 @@ fn temperature_and_tails_are_chosen_on_rows_out_of_fold() {
         assert_eq!(with.members().particles(), without.members().particles());
         let [with_nll, without_nll] = [&with, &without].map(|e| e.training().validation_nll);
         assert!(with_nll < without_nll, "{with_nll} {without_nll}");
+        assert!(with.predictor().validation_nll().is_some());
+        assert_eq!(without.predictor().validation_nll(), None);
         let chosen = |e: &Ensemble| {
             let predictor = e.predictor();
             (predictor.temperature(), predictor.tails())
@@ -190,7 +192,7 @@ fn tails_are_chosen_on_validation_rows_and_refused_beside_others() {
     let error = of(Some(Head::StudentT), tails).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "predictive is student-t; expected moments, or likelihood = gaussian: other likelihoods have tails of their own"
+        "predictive is student-t; expected moments, or likelihood = gaussian: others have tails of their own"
     );
 }
 

@@ -143,7 +143,7 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use ndarray::{Array2, array};
-    use svn_linalg::DiagonalMatrices;
+    use svn_linalg::{DiagonalMatrices, Factor, FactorError, ParticleOperators, SelfAdjoint};
 
     use super::*;
     use crate::gram::KernelView;
@@ -166,7 +166,15 @@ mod tests {
             transformed: transformed.view(),
         };
         let curvature = DiagonalMatrices::new(diagonals.view());
-        let system = SvnSystem::new(view, &curvature, Coupling::Gram, damping, 0.0)
+        solved_with(view, &curvature, damping)
+    }
+
+    fn solved_with<'a>(
+        view: KernelView<'a>,
+        curvature: &'a dyn ParticleOperators,
+        damping: f64,
+    ) -> Option<(Array2<f64>, SolveInfo, Array1<f64>)> {
+        let system = SvnSystem::new(view, curvature, Coupling::Gram, damping, 0.0)
             .unwrap_or_else(|error| panic!("{error}"));
         let mut alpha = Array2::zeros((N, D));
         let (info, quadratic) = solve(&system, rhs().view(), alpha.view_mut())?;
@@ -211,5 +219,60 @@ mod tests {
         assert!(solved(&Array2::eye(N), &flat, 0.25).is_some());
         let scaled = Array2::from_diag(&array![1.0, 1.0, 2.0]);
         assert!(solved(&scaled, &diagonals(), 0.25).is_none());
+    }
+
+    /// A diagonal whose "basis" is a hundredth too long.
+    #[derive(Debug)]
+    struct Skewed(DiagonalMatrices<ndarray::OwnedRepr<f64>>);
+
+    impl ParticleOperators for Skewed {
+        fn particles(&self) -> usize {
+            self.0.particles()
+        }
+
+        fn dim(&self) -> usize {
+            self.0.dim()
+        }
+
+        fn operator(&self, particle: usize) -> Box<dyn SelfAdjoint + '_> {
+            self.0.operator(particle)
+        }
+
+        fn factor(&self, p: usize, damping: f64) -> Result<Box<dyn Factor + '_>, FactorError> {
+            self.0.factor(p, damping)
+        }
+
+        fn diagonal(&self, particle: usize) -> Array1<f64> {
+            self.0.diagonal(particle)
+        }
+
+        fn factor_size(&self) -> usize {
+            1
+        }
+
+        fn in_eigenbasis(
+            &self,
+            particle: usize,
+            x: &mut [f64],
+            f: &mut dyn FnMut(&mut [f64], &[f64]),
+        ) -> bool {
+            x.iter_mut().for_each(|x| *x *= 1.01);
+            self.0.in_eigenbasis(particle, x, f)
+        }
+    }
+
+    #[test]
+    fn a_basis_that_is_not_orthogonal_is_left_to_the_factors() {
+        let (kernel, slope) = (Array2::eye(N), Array2::zeros((N, N)));
+        let transformed = Array2::zeros((N, D));
+        let view = KernelView {
+            kernel: kernel.view(),
+            slope: slope.view(),
+            transformed: transformed.view(),
+        };
+        let plain = DiagonalMatrices::new(diagonals());
+        let skewed = Skewed(DiagonalMatrices::new(diagonals()));
+        assert!(solved_with(view, &plain, 0.25).is_some());
+        assert!(solved_with(view, &skewed, 0.25).is_none());
     }
 }

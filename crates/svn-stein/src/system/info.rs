@@ -48,7 +48,7 @@ pub struct SolveInfo {
     pub status: SolveStatus,
     /// Iterations (iterative) or refinement steps (direct).
     pub iterations: usize,
-    /// `‖v − A α‖ / ‖v‖` (zero for `v = 0`).
+    /// `‖v − A α‖ / ‖v‖` (zero for `v = 0`); of a solve in eigenbases that are at hand `|‖Bᵀ v‖/‖v‖ − 1|`, by which a basis that is not orthogonal is told.
     pub relative_residual: f64,
     /// Size of the largest matrix factorised; zero for iterations without a preconditioner.
     pub size: usize,

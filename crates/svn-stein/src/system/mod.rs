@@ -88,7 +88,7 @@ impl<'a> SvnSystem<'a> {
     /// The same of curvature that was looked at already.
     ///
     /// # Errors
-    /// As for [`Self::new`].
+    /// As for [`Self::new`], but of the curvature.
     pub(crate) fn of_valid(
         kernel: KernelView<'a>,
         curvature: &'a dyn ParticleOperators,

@@ -223,6 +223,28 @@ fn every_solver_agrees_with_dense_assembly_from_the_definition() {
     }
 }
 
+/// `exp(−36)` is above the rounding of one, `exp(−36.1)` below it.
+#[test]
+fn particles_are_apart_where_the_kernel_is_below_rounding() {
+    let at = |square: f64| {
+        let x = array![[0.0], [square.sqrt()]];
+        let settings = KernelSettings {
+            kernel: Kernel::Rbf,
+            metric: Metric::Identity,
+            bandwidth: Bandwidth::Fixed(1.0),
+        };
+        let mut gram = KernelGram::new(2, 1);
+        gram.update(&settings, x.view(), None).unwrap();
+        (gram.kernel()[(0, 1)], gram.slope()[(0, 1)])
+    };
+    let (value, slope) = at(36.0);
+    assert!(
+        value > f64::EPSILON && slope == -2.0 * value,
+        "{value:e} {slope:e}"
+    );
+    assert_eq!(at(36.1), (0.0, 0.0));
+}
+
 /// `ξ ~ N(0, A)`: the sample covariance of many draws.
 #[test]
 fn noise_has_the_covariance_of_the_system() {

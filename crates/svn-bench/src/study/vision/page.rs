@@ -2,12 +2,13 @@
 
 use svn_models::curvature::Activation;
 use svn_models::posterior::CurvatureFamily;
-use svn_models::recipe::{LastLayerMode, Method, Predictive, Recipe};
+use svn_models::recipe::{LastLayerMode, Method, Recipe};
 
 use super::{ImageSplit, VisionDesign, VisionExtra, figures};
 use crate::data::Task;
 use crate::data::images::Corruption;
 use crate::metrics::Estimate;
+use crate::report::density;
 use crate::report::{
     Beside, Cells, Detail, Figure, Grid, Page, ReportError, Row, dash, grid, number, paper_cells,
 };
@@ -66,9 +67,7 @@ impl Page for VisionPage {
         }
         let activation = settings.activation.filter(|&a| a != Activation::Sigmoid);
         parts.extend(activation.map(|activation| activation.to_string()));
-        if settings.predictive == Some(Predictive::Laplace) {
-            parts.push("laplace".to_owned());
-        }
+        parts.extend(density(settings).map(str::to_owned));
         if settings.temperature == Some(true) {
             parts.push("temperature".to_owned());
         }
