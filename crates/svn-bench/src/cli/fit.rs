@@ -314,10 +314,9 @@ fn summary(folder: &Path, fitted: &Fitted) -> Result<(), Failure> {
         print::error(format_args!("warning: {warning}"));
     }
     let ensemble = &fitted.ensemble;
-    for text in [tabular::tried(ensemble), tabular::afterwards(ensemble)] {
-        if let Some(text) = text {
-            print::out(text)?;
-        }
+    let told = [tabular::tried(ensemble), tabular::afterwards(ensemble)];
+    for text in told.into_iter().flatten() {
+        print::out(text)?;
     }
     let (training, read) = (fitted.ensemble.training(), &kept.read);
     print::out(format_args!(
