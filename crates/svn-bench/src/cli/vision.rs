@@ -56,6 +56,7 @@ impl Hides for Images {
         "hidden",
         "noise",
         "noise_floor",
+        "predictive",
     ];
 }
 
