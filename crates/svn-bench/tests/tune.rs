@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use support::Ridge;
@@ -9,6 +10,7 @@ use svn_bench::data::{Dataset, Manifest, SearchPath, load_named};
 use svn_bench::engine::tune::{Trial, TuneOptions, Winner, candidates, rungs, tune};
 use svn_bench::engine::{Asked, Fold, Of, Plan, RunId, Silent, Store, Study, TunedSource, Work};
 use svn_bench::study::uci::{Uci, UciDesign, UciOptions};
+use svn_models::posterior::CurvatureFamily;
 use svn_models::recipe::{Method, Noise, Recipe};
 
 fn settings() -> Recipe {
@@ -218,6 +220,22 @@ fn every_method_has_the_same_number_of_configurations_its_default_first() {
         assert_ne!(found, sample(1));
     }
     assert_eq!(rungs(30, 50).len(), 3);
+}
+
+/// The bound of a diagonal is tried in nats for all rows, whatever their number.
+#[test]
+fn a_diagonal_that_is_given_has_bounds_in_nats() {
+    let uci = uci();
+    let problem = uci.problem(&uci.designs()[0]);
+    let given = Recipe {
+        hessian: Some(CurvatureFamily::Diag),
+        ..Recipe::default()
+    };
+    let found = candidates(("autompg", &problem), Method::Svn, &given, 60, 0).unwrap();
+    let rows = problem.rows as f64;
+    let nats = |recipe: &Recipe| (recipe.trust_region.unwrap() * rows).round() as usize;
+    let tried: BTreeSet<usize> = found.iter().map(nats).collect();
+    assert_eq!(tried, BTreeSet::from([5, 10, 20, 40]));
 }
 
 #[test]

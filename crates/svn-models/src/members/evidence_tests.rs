@@ -6,9 +6,8 @@ use approx::assert_relative_eq;
 use ndarray::{Array1, Array2};
 use svn_curvature::{Activation, Backend};
 
-use super::super::laplace::tests::{ensemble, hessian, inverse, normal, outputs};
+use super::super::laplace::tests::{ensemble, heads, hessian, inverse, normal, outputs};
 use super::*;
-use crate::likelihood::{HeteroscedasticGaussian, StudentT, VarianceLink};
 use crate::network::MlpSettings;
 
 /// Elimination without pivots: the matrices are positive definite.
@@ -50,17 +49,7 @@ fn log_density(likelihood: Likelihood, f: &[f64], y: f64) -> f64 {
 
 #[test]
 fn it_is_that_of_the_explicit_determinant_at_each_member() {
-    for likelihood in [
-        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
-        Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
-        Likelihood::StudentT(
-            StudentT::new(5.0)
-                .unwrap()
-                .with_scale(VarianceLink::new(0.0, 4.0).unwrap()),
-        ),
-        Likelihood::Bernoulli,
-        Likelihood::Softmax { classes: 3 },
-    ] {
+    for likelihood in heads() {
         let members = ensemble(likelihood);
         // 5 rows give fewer curvature rows than parameters, 40 more.
         for rows in [5, 40] {

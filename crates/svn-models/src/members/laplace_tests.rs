@@ -18,6 +18,21 @@ pub(in crate::members) fn normal(rows: usize, columns: usize, seed: u64) -> Arra
     Array2::from_shape_simple_fn((rows, columns), || StandardNormal.sample(&mut rng))
 }
 
+/// Likelihoods with Laplace variances.
+pub(in crate::members) fn heads() -> [Likelihood; 5] {
+    [
+        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
+        Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
+        Likelihood::StudentT(
+            StudentT::new(5.0)
+                .unwrap()
+                .with_scale(VarianceLink::new(0.0, 4.0).unwrap()),
+        ),
+        Likelihood::Bernoulli,
+        Likelihood::Softmax { classes: 3 },
+    ]
+}
+
 /// Two members with 3 → 4 → c units: d = 21 for c = 1, 26 for c = 2.
 pub(in crate::members) fn ensemble(likelihood: Likelihood) -> Members {
     let network = MlpSettings {
@@ -149,17 +164,7 @@ fn reference(
 
 #[test]
 fn both_routes_are_the_quadratic_form_of_the_explicit_inverse() {
-    for likelihood in [
-        Likelihood::Gaussian(Gaussian::new(0.2).unwrap()),
-        Likelihood::Heteroscedastic(HeteroscedasticGaussian::new(0.0, 4.0).unwrap()),
-        Likelihood::StudentT(
-            StudentT::new(5.0)
-                .unwrap()
-                .with_scale(VarianceLink::new(0.0, 4.0).unwrap()),
-        ),
-        Likelihood::Bernoulli,
-        Likelihood::Softmax { classes: 3 },
-    ] {
+    for likelihood in heads() {
         let ensemble = ensemble(likelihood);
         let variances_of = match likelihood {
             Likelihood::Softmax { classes } => classes,

@@ -4,8 +4,8 @@
 //! p(y) = (1/N) Σ_p t_ν(y; μ_p, c σ_p²)        (ν*, c*) = argmin −(1/n) Σ_i ln p(y_i),    ν in DEGREES, c in [1/20, 20]
 //! ```
 //!
-//! `c σ_p²` is the squared scale of a member whose noise variance as a Gaussian is `σ_p²`, so that its variance is `c σ_p² ν/(ν − 2)`. Two numbers are fitted, so
-//! that a few dozen rows suffice; members that are trained with such tails learn to leave outliers alone as well, which these do not.
+//! `c σ_p²` is the squared scale of a member whose noise variance as a Gaussian is `σ_p²`, so that its variance is `c σ_p² ν/(ν − 2)`. Members that are trained with
+//! such tails learn to leave outliers alone as well, which these do not.
 
 use ndarray::ArrayView1;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::shape::Shape;
 use crate::ModelError;
 use crate::rows::spread_out;
 
-/// Degrees of freedom that are tried; of the last the density is all but a Gaussian's.
+/// Degrees of freedom that are tried; of the last the density is that of a Gaussian to a ten thousandth of a nat.
 const DEGREES: [f64; 9] = [2.5, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 200.0];
 
 /// The largest factor of squared scales that is tried, and the inverse of the least.
@@ -125,7 +125,8 @@ mod tests {
         assert!(found.degrees >= 50.0, "{found:?}");
         let [before, after] = [gaussian(), gaussian().with_tails(found)]
             .map(|density| density.negative_log_density(targets.view()).unwrap());
-        assert!((after - before).abs() < 2e-3, "{before} {after}");
+        // What 200 degrees cost where there are no tails: 8.5e-5, of the order of the square of their excess kurtosis, 6/196.
+        assert!((after - before).abs() < 2e-4, "{before} {after}");
     }
 
     #[test]

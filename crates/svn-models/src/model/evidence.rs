@@ -12,7 +12,7 @@ use ndarray::{ArrayView1, ArrayView2};
 use super::race::Candidate;
 use super::{Builder, Ensemble, Tried};
 use crate::members::check_evidence;
-use crate::recipe::{Method, Problem, Resolved, Selection, beside};
+use crate::recipe::{Method, Resolved, Selection, beside};
 use crate::{LabelEncoding, ModelError};
 
 /// Prior precisions that are tried, about half a decade apart.
@@ -42,12 +42,7 @@ impl Builder<'_> {
         self.check_names(x.ncols())?;
         self.check_start(Selection::Evidence)?;
         // Before it is trained in vain.
-        let resolved = self.resolved(&Problem {
-            network: self.network.clone(),
-            rows: y.len(),
-            features: x.ncols(),
-            classes: labels.as_ref().map(LabelEncoding::len),
-        })?;
+        let resolved = self.resolved(&self.problem(x.dim(), labels.as_ref()))?;
         check(&resolved)?;
         let fit = |builder: Builder<'_>| builder.fit_rows((x, y), None, labels.clone());
         let Some(given) = self.recipe.prior_precision else {

@@ -21,7 +21,7 @@ use super::{Builder, Ensemble, Target, Training};
 use crate::fit::{Observer, Part, Within, fit_folds, fit_linear_folds};
 use crate::linear::{Linear, PENALTY};
 use crate::predictive::Predictor;
-use crate::recipe::{Method, Problem, Selection};
+use crate::recipe::{Method, Selection};
 use crate::scaling::TargetScaler;
 use crate::{LabelEncoding, Members, ModelError, Predicted, Rows};
 
@@ -90,12 +90,7 @@ impl Builder<'_> {
         });
         let parts: Vec<(Rows, Rows)> = parts.collect::<Result<_, ModelError>>()?;
         let fewest = parts.iter().map(|(train, _)| train.len()).min();
-        let problem = Problem {
-            network: self.network.clone(),
-            rows: fewest.unwrap_or_default(),
-            features: x.ncols(),
-            classes: labels.as_ref().map(LabelEncoding::len),
-        };
+        let problem = self.problem((fewest.unwrap_or_default(), x.ncols()), labels.as_ref());
         let resolved = self.resolved(&problem)?;
         let mut settings = resolved.fit_settings(self.device, self.seed)?;
         settings.particles = settings.particles.div_ceil(count);

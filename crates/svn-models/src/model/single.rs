@@ -10,6 +10,20 @@ use crate::scaling::{FeatureScaler, TargetScaler};
 use crate::{LabelEncoding, ModelError, Rows};
 
 impl Builder<'_> {
+    /// What defaults follow from, for so many training rows and features.
+    pub(super) fn problem(
+        &self,
+        (rows, features): (usize, usize),
+        labels: Option<&LabelEncoding>,
+    ) -> Problem {
+        Problem {
+            network: self.network.clone(),
+            rows,
+            features,
+            classes: labels.map(LabelEncoding::len),
+        }
+    }
+
     pub(super) fn feature_scaler(
         &self,
         x: ArrayView2<'_, f64>,
@@ -60,12 +74,7 @@ impl Builder<'_> {
             None => None,
         };
         let judging = aside.as_ref().unwrap_or(&train);
-        let problem = Problem {
-            network: self.network.clone(),
-            rows: train.len(),
-            features: train.width(),
-            classes: labels.as_ref().map(LabelEncoding::len),
-        };
+        let problem = self.problem((train.len(), train.width()), labels.as_ref());
         let resolved = self.resolved(&problem)?;
         // Scores are shown in the units of the target.
         let units = scaler.scale.ln();

@@ -10,15 +10,16 @@
 //! The prior precision of the Laplace approximations, that noise, the tails and the temperature are those under which the validation rows
 //! are most probable under the mixture; tails and temperature in folds by rows that each member has not seen. All is in the units of the rows given to training.
 
+mod choices;
 mod precision;
 
 use ndarray::{Array2, Array3, ArrayView1, ArrayView2, Axis};
-use serde::{Deserialize, Serialize};
 
 use crate::likelihood::Gaussian;
 use crate::members::{Laplace, MemberCurvature, Members, Predicted, Tails};
 use crate::recipe::{Predictive, Recipe};
 use crate::{ClassPrediction, Likelihood, ModelError, Prediction, Rows};
+pub(crate) use choices::Choices;
 use precision::best_precision;
 
 /// Validation rows that a prior precision is chosen on at most; each candidate costs a product with every parameter for each.
@@ -37,58 +38,7 @@ pub struct Predictor {
     validation_nll: Option<f64>,
 }
 
-/// What was chosen, but for the curvature: enough to write a model down.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Choices {
-    kind: Predictive,
-    laplace_precision: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    laplace_share: Option<f64>,
-    common_noise: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    tails: Option<Tails>,
-    temperature: Option<f64>,
-    validation_nll: Option<f64>,
-}
-
-impl Choices {
-    /// With the curvature of the members, if there is one; else what is missing.
-    pub(crate) fn predictor(
-        self,
-        curvature: Option<Vec<MemberCurvature>>,
-    ) -> Result<Predictor, String> {
-        let laplace = match (self.laplace_precision, curvature) {
-            (Some(precision), Some(curvature)) => Some((Laplace::of(curvature), precision)),
-            (None, None) => None,
-            _ => return Err("Laplace approximations without precision or curvature".to_owned()),
-        };
-        Ok(Predictor {
-            kind: self.kind,
-            laplace,
-            share: self.laplace_share.unwrap_or(1.0),
-            common_noise: self.common_noise,
-            tails: self.tails,
-            temperature: self.temperature,
-            validation_nll: self.validation_nll,
-        })
-    }
-}
-
 impl Predictor {
-    /// What was chosen.
-    pub(crate) fn choices(&self) -> Choices {
-        Choices {
-            kind: self.kind,
-            laplace_precision: self.laplace_precision(),
-            laplace_share: (self.kind == Predictive::Fill).then_some(self.share),
-            common_noise: self.common_noise,
-            tails: self.tails,
-            temperature: self.temperature,
-            validation_nll: self.validation_nll,
-        }
-    }
-
     /// The curvature of each member, where Laplace variances are asked for.
     pub(crate) fn curvature(&self) -> &[MemberCurvature] {
         self.laplace

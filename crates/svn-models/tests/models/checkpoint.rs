@@ -295,13 +295,7 @@ fn interrupted(settings: &FitSettings, epoch: usize, path: &Path) -> Fit {
         &train,
         &validation,
         Start::Seed,
-        &mut |seen: &Epoch<'_>| {
-            if seen.report().epoch < epoch {
-                return Ok(Flow::Continue);
-            }
-            seen.checkpoint()?.unwrap().write(path)?;
-            Ok(Flow::Stop)
-        },
+        &mut cut_off_after(epoch, path),
     );
     match stopped.unwrap().ending {
         Ending::Observer => assert!(epoch < settings.epochs),
@@ -320,6 +314,20 @@ fn interrupted(settings: &FitSettings, epoch: usize, path: &Path) -> Fit {
     });
     assert_eq!(first, (epoch < settings.epochs).then_some(epoch + 1));
     fit.unwrap()
+}
+
+/// Keeps the state of an epoch and ends the run there, as an interruption would.
+pub(crate) fn cut_off_after(
+    epochs: usize,
+    path: &Path,
+) -> impl FnMut(&Epoch<'_>) -> Result<Flow, ModelError> {
+    move |epoch| {
+        if epoch.report().epoch < epochs {
+            return Ok(Flow::Continue);
+        }
+        epoch.checkpoint()?.unwrap().write(path)?;
+        Ok(Flow::Stop)
+    }
 }
 
 #[test]

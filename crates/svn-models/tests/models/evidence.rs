@@ -1,12 +1,12 @@
 //! Fits whose prior the evidence chooses: which it takes, what it tells, and what does not go with it.
 
+use crate::checkpoint::cut_off_after;
 use ndarray::{Array1, Array2, s};
 use rand::SeedableRng;
 use rand::rngs::ChaCha12Rng;
 use rand_distr::{Distribution, StandardNormal};
-use svn_models::fit::{Checkpoint, Epoch};
+use svn_models::fit::Checkpoint;
 use svn_models::recipe::{Head, LastLayerMode, Method, Noise, Predictive, Recipe, Selection};
-use svn_models::stein::Flow;
 use svn_models::{Builder, Candidate, Ensemble, LabelEncoding, Rows, Task, Tried};
 
 fn by_evidence(recipe: Recipe) -> Recipe {
@@ -188,13 +188,7 @@ fn a_run_that_was_cut_off_ends_in_the_same_bits() {
     let whole = fit(quick(&Recipe::default()));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    let mut watch = |epoch: &Epoch<'_>| {
-        if epoch.report().epoch < 3 {
-            return Ok(Flow::Continue);
-        }
-        epoch.checkpoint()?.unwrap().write(&path)?;
-        Ok(Flow::Stop)
-    };
+    let mut watch = cut_off_after(3, &path);
     let cut = fit(quick(&Recipe::default()).observer(&mut watch));
     assert_eq!(cut.training().best_epoch, 3);
     let tried = cut.training().tried.clone();

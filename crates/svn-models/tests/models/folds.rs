@@ -1,11 +1,11 @@
 //! Fits in folds through the front door: out of fold means unseen, a run goes on from a checkpoint, a model is kept.
 
+use crate::checkpoint::cut_off_after;
 use ndarray::{Array1, Array2};
-use svn_models::fit::{Checkpoint, Epoch};
+use svn_models::fit::Checkpoint;
 use svn_models::linear::{Linear, PENALTY};
 use svn_models::members::Family;
 use svn_models::recipe::{Head, Method, Predictive, Recipe, Selection};
-use svn_models::stein::Flow;
 use svn_models::{Builder, Ensemble, Predicted, Task};
 
 fn quick<'o>() -> Builder<'o> {
@@ -84,13 +84,7 @@ fn a_run_in_folds_that_was_cut_off_ends_in_the_same_bits() {
     let whole = build().fit_labels(x.view(), &labels).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("checkpoint");
-    let mut watch = |epoch: &Epoch<'_>| {
-        if epoch.report().epoch < 3 {
-            return Ok(Flow::Continue);
-        }
-        epoch.checkpoint()?.unwrap().write(&path)?;
-        Ok(Flow::Stop)
-    };
+    let mut watch = cut_off_after(3, &path);
     let cut = build().observer(&mut watch).fit_labels(x.view(), &labels);
     assert_eq!(cut.unwrap().training().epochs, 3);
     let resumed = build()
