@@ -119,6 +119,12 @@ impl ParticleOperators for KroneckerCurvature {
         true
     }
 
+    fn eigenvalues(&self, particle: usize) -> Option<Array1<f64>> {
+        let blocks = self.particles[particle].blocks().iter();
+        let spectra = blocks.map(|block| block.inner().spectrum());
+        Some(spectra.flat_map(IntoIterator::into_iter).copied().collect())
+    }
+
     /// The bases are there already: a factor is elementwise.
     fn factor_size(&self) -> usize {
         1

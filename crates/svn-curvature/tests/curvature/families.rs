@@ -423,6 +423,16 @@ fn a_function_in_the_eigenbasis_is_that_of_the_matrix() {
             // ε times at most some thousand terms.
             let close = |found: f64| (found - expected).abs() <= 1e-11 * expected.abs();
             assert!(close(family.quadratic(2, b.column(0))), "{name}");
+            let eigenvalues = family.eigenvalues(2);
+            assert_eq!(eigenvalues.is_some(), *has_basis, "{name}");
+            if let Some(values) = eigenvalues {
+                // The sums of eigenvalues and of their squares, those of the diagonal and of all entries.
+                let of_matrix = [matrix.diag().sum(), matrix.iter().map(|x| x * x).sum()];
+                let found = [values.sum(), values.iter().map(|s| s * s).sum()];
+                for (found, expected) in found.into_iter().zip(of_matrix) {
+                    assert!((found - expected).abs() <= 1e-11 * expected, "{name}");
+                }
+            }
             if known {
                 assert!(close(sum), "{name}: {sum} {expected}");
                 let x = Array2::from_shape_vec(b.raw_dim(), x).unwrap();

@@ -102,6 +102,10 @@ impl<S: Data<Elem = f64> + Send + Sync> ParticleOperators for DiagonalMatrices<S
         row.to_slice().map(|h| f(x, h)).is_some()
     }
 
+    fn eigenvalues(&self, particle: usize) -> Option<Array1<f64>> {
+        Some(self.0.row(particle).to_owned())
+    }
+
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         let mean = self.mean_diagonal();
         Zip::from(out.rows_mut())

@@ -148,6 +148,13 @@ pub trait ParticleOperators: Debug + Send + Sync {
         false
     }
 
+    /// All eigenvalues of `H_p`, `d`, in no order, where they are at hand.
+    ///
+    /// `None` for a family that would have to decompose something first.
+    fn eigenvalues(&self, _particle: usize) -> Option<Array1<f64>> {
+        None
+    }
+
     /// `out = x M` with the mean `M = (1/N) Σ_p H_p`, for the rows of `x`.
     ///
     /// # Shapes
@@ -312,6 +319,9 @@ macro_rules! forward_to_pointee {
                 f: &mut dyn FnMut(&mut [f64], &[f64]),
             ) -> bool {
                 (**self).in_eigenbasis(particle, x, f)
+            }
+            fn eigenvalues(&self, particle: usize) -> Option<Array1<f64>> {
+                (**self).eigenvalues(particle)
             }
             fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, out: ArrayViewMut2<'_, f64>) {
                 (**self).multiply_mean_into(x, out);

@@ -134,6 +134,11 @@ impl<T: ParticleOperators> ParticleOperators for Shifted<T> {
         })
     }
 
+    fn eigenvalues(&self, particle: usize) -> Option<Array1<f64>> {
+        let inner = self.inner.eigenvalues(particle)?;
+        Some(inner * self.weight + self.shift)
+    }
+
     fn multiply_mean_into(&self, x: ArrayView2<'_, f64>, mut out: ArrayViewMut2<'_, f64>) {
         self.inner.multiply_mean_into(x, out.view_mut());
         out.zip_mut_with(&x, |o, &x| *o = self.weight * *o + self.shift * x);

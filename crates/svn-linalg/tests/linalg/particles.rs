@@ -168,6 +168,14 @@ fn every_family_is_its_matrices() {
             });
             let elementwise = ["diagonal", "shifted, weight 0"].contains(&name);
             assert_eq!(known, elementwise, "{name}");
+            let eigenvalues = family.eigenvalues(p);
+            assert_eq!(eigenvalues.is_some(), elementwise, "{name}");
+            if let Some(values) = eigenvalues {
+                let (_, log_det) = eliminate(damped.view(), eye.view());
+                let found: f64 = values.iter().map(|h| (h + DAMPING).ln()).sum();
+                assert!((found - log_det).abs() < 1e-10, "{name}");
+                assert!((values.sum() - h.diag().sum()).abs() < 1e-10, "{name}");
+            }
             if known {
                 let solved = family.factor(p, DAMPING).unwrap().solve(row.t()).unwrap();
                 let changed = Array2::from_shape_vec((D, 1), changed).unwrap();

@@ -4,8 +4,8 @@
 //! γ = (1/N) Σ_p tr C_p (C_p + (δ + λ) I)⁻¹ = d − ((δ + λ)/N) Σ_p tr (H_p + λ I)⁻¹        H_p = C_p + δ I
 //! ```
 //!
-//! The trace is Hutchinson's: `tr A ≈ (1/k) Σ_j z_jᵀ A z_j` with random signs `z_j`, whose variance is at most `2 γ/(k N)`. Solves with the
-//! factor of a step are all it takes, for any family.
+//! Where a family knows its eigenvalues `h`, it is `Σ (h − δ)/(h + λ)`. For others the trace is Hutchinson's: `tr A ≈ (1/k) Σ_j z_jᵀ A z_j` with random
+//! signs `z_j`, whose variance is at most `2 γ/(k N)`, and solves with the factor of a step are all it takes.
 //!
 //! A Newton step of size `ε` from a batch of `b` of `n` rows keeps the weights in motion around a maximum. On a quadratic whose scores vary from
 //! row to row as its curvature says, with eigenvalues `c` and shares `ρ = c/(c + δ + λ)`, the data's part lies above its minimum by
@@ -36,20 +36,35 @@ pub(super) fn parameters(
     damping: f64,
     seed: u64,
 ) -> Result<f64, FactorError> {
-    let (particles, dim) = (curvature.particles(), curvature.dim());
+    let particles = curvature.particles();
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
-    let (mut sum, mut solved) = (0.0, Array2::zeros((dim, PROBES)));
+    let mut sum = 0.0;
     for p in 0..particles {
-        let signs = Array2::from_shape_simple_fn((dim, PROBES), || {
-            if rng.next_u32() & 1 == 0 { 1.0 } else { -1.0 }
-        });
-        curvature
-            .factor(p, damping)?
-            .solve_into(signs.view(), solved.view_mut());
-        let inner: f64 = signs.iter().zip(&solved).map(|(z, x)| z * x).sum();
-        sum += dim as f64 - (shift + damping) * inner / PROBES as f64;
+        sum += match curvature.eigenvalues(p) {
+            Some(values) => values.iter().map(|h| (h - shift) / (h + damping)).sum(),
+            None => estimate(curvature, p, shift, damping, &mut rng)?,
+        };
     }
     Ok((sum / particles.max(1) as f64).max(0.0))
+}
+
+/// Of one particle, by random vectors.
+fn estimate(
+    curvature: &dyn ParticleOperators,
+    particle: usize,
+    shift: f64,
+    damping: f64,
+    rng: &mut ChaCha12Rng,
+) -> Result<f64, FactorError> {
+    let dim = curvature.dim();
+    let signs = Array2::from_shape_simple_fn((dim, PROBES), || {
+        if rng.next_u32() & 1 == 0 { 1.0 } else { -1.0 }
+    });
+    let mut solved = Array2::zeros((dim, PROBES));
+    let factor = curvature.factor(particle, damping)?;
+    factor.solve_into(signs.view(), solved.view_mut());
+    let inner: f64 = signs.iter().zip(&solved).map(|(z, x)| z * x).sum();
+    Ok(dim as f64 - (shift + damping) * inner / PROBES as f64)
 }
 
 /// Nats a row that Newton steps of size `rate` from batches of `batch` rows hold a quadratic above its minimum, at most:
@@ -64,9 +79,9 @@ pub(crate) fn stationary_noise(rate: f64, parameters: f64, batch: usize) -> f64 
 
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array3, Axis};
+    use ndarray::{Array3, Axis, arr2};
     use rand_distr::{Distribution, StandardNormal};
-    use svn_linalg::LowRank;
+    use svn_linalg::{DiagonalMatrices, LowRank};
 
     use super::*;
 
@@ -128,5 +143,14 @@ mod tests {
         let found = parameters(&curvature, shift, damping, 3).unwrap();
         let error = (2.0 * expected / (particles * PROBES) as f64).sqrt();
         assert!((found - expected).abs() < 4.0 * error, "{found} {expected}");
+    }
+
+    #[test]
+    fn where_eigenvalues_are_known_it_is_exact() {
+        // Data say 3 and 0 of one particle, 1 and 7 of the other.
+        let curvature = DiagonalMatrices::new(arr2(&[[3.5, 0.5], [1.5, 7.5]]));
+        let expected = 0.5 * (3.0 / 7.5 + 1.0 / 5.5 + 7.0 / 11.5);
+        let found = parameters(&curvature, 0.5, 4.0, 3).unwrap();
+        assert!((found - expected).abs() < 1e-15, "{found} {expected}");
     }
 }
