@@ -14,26 +14,27 @@
 //! r > d:   v = |L⁻¹ jᵀ|²,                             L Lᵀ = H_p
 //! ```
 //!
-//! Where both sides are too large to factor, as of a network for images, it is the Laplace approximation of the last layer alone: `φ_p` are its
+//! Where `d` is too large to factor and `r d` too much to keep, as of a network for images, it is the Laplace approximation of the last layer alone: `φ_p` are its
 //! parameters, the layers below are taken as they are.
 //!
 //! Reference: MacKay, *A practical Bayesian framework for backpropagation networks* (1992); Eschenhagen et al.,
 //! *Mixtures of Laplace approximations for improved post-hoc uncertainty in deep learning* (2021); Kristiadi, Hein and Hennig, *Being Bayesian, even just a bit,
 //! fixes overconfidence in ReLU networks* (2020; the last layer).
 
-use ndarray::{Array2, Array3, Array4, ArrayView2, Axis, s};
+use ndarray::{Array2, Array3, ArrayView2, Axis, s};
 use svn_curvature::{Backend, Linearized, Precision};
 use svn_linalg::{Cholesky, CholeskyParams, Factor};
 
 use super::Members;
 use super::member_curvature::{MemberCurvature, Part};
+use super::output_variances::OutputVariances;
 use crate::ModelError;
 use crate::likelihood::no_laplace_variances;
 
 /// Rows of features that are linearised at once.
 pub(super) const CHUNK: usize = 512;
 
-/// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core.
+/// Largest side that is factored: a matrix of 200 MB, in about 2 s on one core. Curvature rows may take as much.
 pub(super) const LAPLACE_DIM: usize = 5000;
 
 /// The members' curvature at all training rows, ready for any prior precision.
@@ -66,7 +67,8 @@ impl Members {
             return Err(no_laplace_variances());
         }
         let rows = training.nrows() * self.likelihood.curvature_rank();
-        let whole = rows.min(Part::Whole.dim(self)) <= largest;
+        let dim = Part::Whole.dim(self);
+        let whole = dim <= largest || rows.saturating_mul(dim) <= largest * largest;
         let part = if whole { Part::Whole } else { Part::LastLayer };
         let dim = part.dim(self);
         if rows.min(dim) > largest {
@@ -152,20 +154,18 @@ impl Laplace {
             .map(|rows| Array3::zeros((self.members.len(), rows.nrows(), outputs)))
             .collect();
         for (member, curvature) in self.members.iter().enumerate() {
-            let factored = curvature.factor(member, prior_precision)?;
             let part = Part::of(curvature.dim(), members)?;
+            let factor = curvature.factor(member, prior_precision)?;
+            let of_outputs =
+                OutputVariances::new((&members.network, part), factor, (member, outputs))?;
             for (rows, out) in at.iter().zip(&mut variances) {
                 let mut out = out.index_axis_mut(Axis(0), member);
-                for (chunk, mut out) in rows
+                for (chunk, out) in rows
                     .axis_chunks_iter(Axis(0), CHUNK)
                     .zip(out.axis_chunks_iter_mut(Axis(0), CHUNK))
                 {
                     let linear = members.linearize(member, part, chunk)?;
-                    for output in 0..outputs {
-                        let gradients = output_gradients(linear.as_ref(), output)?;
-                        out.column_mut(output)
-                            .assign(&factored.inverse_quadratic(gradients.view()));
-                    }
+                    of_outputs.at(linear.as_ref(), out)?;
                 }
             }
         }
@@ -236,15 +236,6 @@ pub(super) fn not_factored(member: usize, error: impl std::fmt::Display) -> Mode
         error,
         "a positive definite matrix",
     )
-}
-
-/// `∂f_c/∂φ`, one row a sample.
-fn output_gradients(linear: &dyn Linearized, output: usize) -> Result<Array2<f64>, ModelError> {
-    // A root with a one at the output: its rows are the gradients.
-    let (members, rows, outputs) = linear.outputs().dim();
-    let mut root = Array4::zeros((members, rows, outputs, 1));
-    root.index_axis_mut(Axis(2), output).fill(1.0);
-    Ok(linear.rows(root.view())?.index_axis_move(Axis(0), 0))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod member_curvature;
 mod minimum;
 mod mixture;
 mod noise;
+mod output_variances;
 mod predicted;
 mod prediction;
 mod probit;
