@@ -61,6 +61,7 @@ mod gram;
 mod info;
 mod kernel;
 mod method;
+mod momentum;
 mod newton_ensemble;
 mod noise;
 mod passes;

@@ -8,6 +8,7 @@ use crate::error::SteinError;
 use crate::field::DensityEstimator;
 use crate::function::FunctionRepulsion;
 use crate::gram::KernelSettings;
+use crate::momentum::Momentum;
 use crate::newton_ensemble::NewtonEnsemble;
 use crate::rate::{Rate, StepRule};
 use crate::repulsion::Coupling;
@@ -55,6 +56,7 @@ impl FirstOrder {
 /// | `damping` | adaptive from 1 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
 /// | `trust_region` | 10 | bound in nats on `ε² V_mᵀ H_m V_m` | > 0, or none |
 /// | `lift` | `kernel` | how `α` becomes a step | [`Lift`] |
+/// | `momentum` | 0 | `β` of the average of the field over batches | 0 to below 1 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Newton {
@@ -77,6 +79,10 @@ pub struct Newton {
     pub trust_region: Option<f64>,
     /// How the solution becomes a step.
     pub lift: Lift,
+    /// `β`: the field is averaged over the batches of about `1/(1 − β)` steps before the system is solved. Only where a target is
+    /// [stochastic](crate::Score::is_stochastic).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub momentum: f64,
 }
 
 impl Newton {
@@ -113,8 +119,13 @@ impl Default for Newton {
             // Three standard deviations of a normal density.
             trust_region: Some(10.0),
             lift: Lift::Kernel,
+            momentum: 0.0,
         }
     }
+}
+
+pub(crate) fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 /// Whether a Newton step is as long as its rate says.
@@ -345,6 +356,11 @@ impl Method {
                 value: format!("{:?}", newton.lift),
                 expected: "`kernel`: the noise of ssvn belongs to that step",
             }),
+            Self::Ssvn(newton) if newton.momentum != 0.0 => Err(SteinError::Setting {
+                name: "momentum",
+                value: newton.momentum.to_string(),
+                expected: "0: the noise of ssvn belongs to steps of the field as it is",
+            }),
             Self::Ssvn(newton) => newton.validate(),
         }
     }
@@ -386,6 +402,7 @@ pub(crate) struct NewtonStep {
     pub damping: Damping,
     pub trust_region: Option<f64>,
     pub lift: Lift,
+    pub momentum: f64,
 }
 
 impl From<&Newton> for NewtonStep {
@@ -399,6 +416,7 @@ impl From<&Newton> for NewtonStep {
             damping: newton.damping,
             trust_region: newton.trust_region,
             lift: newton.lift,
+            momentum: newton.momentum,
         }
     }
 }
@@ -408,6 +426,7 @@ impl NewtonStep {
     pub(crate) fn validate(&self) -> Result<(), SteinError> {
         self.rate.validate()?;
         self.damping.validate()?;
+        Momentum::validate(self.momentum)?;
         if let Some(bound) = self.trust_region {
             positive("trust_region", bound)?;
         }

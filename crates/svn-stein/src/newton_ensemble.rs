@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::damping::Damping;
 use crate::error::SteinError;
-use crate::method::{Lift, Newton, NewtonStep, StepControl};
+use crate::method::{Lift, Newton, NewtonStep, StepControl, is_zero};
 use crate::rate::Rate;
 use crate::repulsion::Coupling;
 use crate::system::Solver;
@@ -27,6 +27,7 @@ use crate::system::Solver;
 /// | `control` | `slope` | whether the whole step size has to be earned, by all particles together | [`StepControl`] |
 /// | `damping` | adaptive from 1 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
 /// | `trust_region` | 10 | bound in nats on `ε² V_mᵀ H_m V_m` | > 0, or none |
+/// | `momentum` | 0 | `β` of the average of the drive over batches | 0 to below 1 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewtonEnsemble {
@@ -40,6 +41,9 @@ pub struct NewtonEnsemble {
     pub damping: Damping,
     /// Largest predicted change `ε² V_mᵀ H_m V_m` of a particle, in nats.
     pub trust_region: Option<f64>,
+    /// `β` of the average of the drive over batches, see [`Newton::momentum`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub momentum: f64,
 }
 
 impl From<Newton> for NewtonEnsemble {
@@ -51,6 +55,7 @@ impl From<Newton> for NewtonEnsemble {
             control: newton.control,
             damping: newton.damping,
             trust_region: newton.trust_region,
+            momentum: newton.momentum,
         }
     }
 }
@@ -89,6 +94,7 @@ impl From<&NewtonEnsemble> for NewtonStep {
             trust_region: settings.trust_region,
             // `K α = α`; the slope of the step control is that of this map.
             lift: Lift::Kernel,
+            momentum: settings.momentum,
         }
     }
 }

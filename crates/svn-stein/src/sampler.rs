@@ -134,6 +134,7 @@ impl Sampler {
             slope: Slope::new(),
             size,
             limit: None,
+            momentum: None,
         })
     }
 

@@ -4,6 +4,7 @@ use ndarray::{Array2, ArrayView2};
 use serde::{Deserialize, Serialize};
 
 use crate::error::SteinError;
+use crate::momentum::Momentum;
 use crate::rate::{Moments, Rate};
 use crate::slope::Slope;
 use svn_linalg::dense::first_non_finite;
@@ -31,6 +32,9 @@ pub struct State {
     /// Most that a Newton step may be, whatever its schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<f64>,
+    /// Of Newton steps with momentum.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) momentum: Option<Momentum>,
 }
 
 impl State {

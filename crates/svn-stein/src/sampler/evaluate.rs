@@ -152,6 +152,8 @@ impl Sampler {
     pub(super) fn reject(&self, state: &mut State) {
         state.rejections += 1;
         state.backoff *= 0.5;
+        // It would lead there again.
+        state.momentum = None;
         if let Some(damping) = self.damping() {
             state.damping = damping.raise(state.damping, 1.0);
         }

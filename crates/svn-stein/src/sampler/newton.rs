@@ -10,6 +10,7 @@ use crate::field::svgd_into;
 use crate::gram::KernelView;
 use crate::info::KernelHealth;
 use crate::method::{FirstOrder, Lift, Newton, NewtonStep, StepControl};
+use crate::momentum::Momentum;
 use crate::newton_ensemble::NewtonEnsemble;
 use crate::restrict::{Coordinates, restrict};
 use crate::state::State;
@@ -67,6 +68,9 @@ fn solve_all(
     curvature: &dyn ParticleOperators,
 ) -> Result<Solved, SteinError> {
     let control = ws.control(newton, noise);
+    if ws.stochastic {
+        Momentum::average(&mut state.momentum, newton.momentum, &mut ws.direction);
+    }
     let Workspace {
         gram,
         direction,
@@ -111,6 +115,9 @@ pub(super) fn propose_partial(
     let restricted = restrict(curvature, &indices, dim)?;
     let step = NewtonStep::from(newton);
     let control = ws.control(&step, false);
+    if ws.stochastic {
+        Momentum::average(&mut state.momentum, step.momentum, &mut field);
+    }
     let solved = {
         let view = KernelView {
             kernel: ws.gram.kernel(),

@@ -6,6 +6,7 @@ mod function;
 mod invariance;
 mod many;
 mod methods;
+mod momentum;
 mod newton_ensemble;
 mod posteriors;
 mod random;
