@@ -56,7 +56,6 @@ impl Hides for Images {
         "hidden",
         "noise",
         "noise_floor",
-        "predictive",
     ];
 }
 
