@@ -222,20 +222,27 @@ fn every_method_has_the_same_number_of_configurations_its_default_first() {
     assert_eq!(rungs(30, 50).len(), 3);
 }
 
-/// The bound of a diagonal is tried in nats for all rows, whatever their number.
+/// The bound of steps by an average is tried in nats for all rows, whatever their number; the first candidate is the default.
 #[test]
-fn a_diagonal_that_is_given_has_bounds_in_nats() {
+fn curvature_that_is_an_average_has_bounds_in_nats() {
     let uci = uci();
     let problem = uci.problem(&uci.designs()[0]);
-    let given = Recipe {
-        hessian: Some(CurvatureFamily::Diag),
-        ..Recipe::default()
-    };
-    let found = candidates(("autompg", &problem), Method::Svn, &given, 60, 0).unwrap();
     let rows = problem.rows as f64;
-    let nats = |recipe: &Recipe| (recipe.trust_region.unwrap() * rows).round() as usize;
-    let tried: BTreeSet<usize> = found.iter().map(nats).collect();
-    assert_eq!(tried, BTreeSet::from([5, 10, 20, 40]));
+    for (hessian, default) in [
+        (CurvatureFamily::Diag, 20.0),
+        (CurvatureFamily::Ekfac, 20.0 / 9.0),
+    ] {
+        let given = Recipe {
+            hessian: Some(hessian),
+            ..Recipe::default()
+        };
+        let found = candidates(("autompg", &problem), Method::Svn, &given, 60, 0).unwrap();
+        let tenths = |nats: f64| (10.0 * nats).round() as usize;
+        let of = |recipe: &Recipe| tenths(recipe.trust_region.unwrap() * rows);
+        assert_eq!(of(&found[0]), tenths(default), "{hessian}");
+        let tried: BTreeSet<usize> = found[1..].iter().map(of).collect();
+        assert_eq!(tried, BTreeSet::from([25, 50, 100, 200, 400]), "{hessian}");
+    }
 }
 
 #[test]

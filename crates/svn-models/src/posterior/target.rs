@@ -139,7 +139,7 @@ impl Posterior {
         self.accumulated.as_ref().map(Accumulated::age)
     }
 
-    /// Effective number of parameters of the curvature in use under Levenberg damping `λ`, mean over the particles and up to the error of a
+    /// Effective number of parameters of the curvature in use under Levenberg damping `λ`, mean over the particles; of `Full` up to the error of a
     /// few random vectors:
     ///
     /// ```text

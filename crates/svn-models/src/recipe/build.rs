@@ -269,6 +269,7 @@ fn newton_ensemble(recipe: &Recipe, rate: Rate, rows: usize) -> Result<NewtonEns
             .trust_region
             .filter(|bound| *bound > 0.0)
             .map(|bound| bound * rows as f64),
+        momentum: recipe.momentum.unwrap_or(0.0),
         ..NewtonEnsemble::plain()
     })
 }
@@ -284,6 +285,7 @@ fn newton(recipe: &Recipe, apart: NewtonEnsemble) -> Result<Newton, ModelError> 
         rate: apart.rate,
         damping: apart.damping,
         trust_region: apart.trust_region,
+        momentum: apart.momentum,
         lift: recipe.lift.unwrap_or(plain.lift),
         ..plain
     })

@@ -98,7 +98,9 @@ impl Recipe {
         if method == Method::Linear {
             return self.linear(problem);
         }
-        let given = self.meant_for(method);
+        let mut given = self.meant_for(method);
+        let averages = method.is_newton() && method != Method::Ssvn;
+        given.momentum = given.momentum.filter(|_| averages);
         let numbers = problem.classes.is_none();
         let likelihood = given
             .likelihood
@@ -108,7 +110,7 @@ impl Recipe {
         let default = if is_convolutional {
             lenet(method, problem.rows, given.activation)
         } else {
-            perceptron(method, problem, likelihood, given.hessian)
+            perceptron(method, problem, likelihood, &given)
         };
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
@@ -222,6 +224,11 @@ impl Recipe {
                 .trust_region
                 .or(Some(default.trust_region))
                 .filter(|_| newton),
+            // None where there would be one without.
+            momentum: given
+                .momentum
+                .or(default.momentum)
+                .filter(|&beta| beta > 0.0 || default.momentum.is_some()),
             ring: given.ring.or(Some(default.ring)).filter(|_| curved),
             curvature_rows: given.curvature_rows.filter(|_| curved),
             // A repulsion in function space asks for rows whose curvature the step has.
@@ -229,7 +236,10 @@ impl Recipe {
                 .curvature_every
                 .or(default.curvature_every)
                 .filter(|_| curved && method != Method::FunctionSvn),
-            curvature_refresh: given.curvature_refresh.filter(|_| curved),
+            curvature_refresh: given
+                .curvature_refresh
+                .or(default.curvature_refresh)
+                .filter(|_| curved),
             warmup,
             // Whose noise is measured by their curvature.
             schedule: given

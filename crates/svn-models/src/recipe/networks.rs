@@ -6,7 +6,7 @@
 use svn_curvature::Activation;
 use svn_stein::Coupling;
 
-use super::{Head, Method, Problem, Size};
+use super::{Head, Method, Problem, Recipe, Size};
 use crate::posterior::CurvatureFamily;
 
 /// What a network and a size decide.
@@ -23,13 +23,15 @@ pub(super) struct Defaults {
     pub trust_region: f64,
     pub ring: usize,
     pub curvature_every: Option<usize>,
+    pub curvature_refresh: Option<usize>,
+    pub momentum: Option<f64>,
 }
 
 pub(super) fn perceptron(
     method: Method,
     problem: &Problem,
     likelihood: Option<Head>,
-    hessian: Option<CurvatureFamily>,
+    given: &Recipe,
 ) -> Defaults {
     let size = Size::of(problem.rows);
     // Some hundred rows of numbers bear a weaker prior; classes, which a network tells apart sooner or later, do not. See
@@ -40,12 +42,22 @@ pub(super) fn perceptron(
         && method != Method::LlSvn;
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
-    let diagonal = hessian == Some(CurvatureFamily::Diag)
-        && problem.classes.is_none()
-        && method != Method::LlSvn;
+    let averaged = given
+        .hessian
+        .filter(|_| method.is_newton() && method != Method::LlSvn && problem.classes.is_none())
+        .and_then(|family| Averaged::new(family, size));
+    let momentum = averaged
+        .and_then(|steps| steps.momentum)
+        .filter(|_| method != Method::Ssvn);
+    // What momentum leaves of the noise of batches, of which such steps mostly are.
+    let beta = given.momentum.or(momentum).unwrap_or(0.0);
+    let noise = (1.0 - beta) / (1.0 + beta);
+    let of_average = averaged.map(|steps| {
+        let trust_region = steps.nats * noise / problem.rows.max(1) as f64;
+        (steps.batch_size, steps.damping, trust_region, steps.ring)
+    });
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
-    let (batch_size, damping, trust_region, ring) = match (method.is_newton(), size) {
-        (true, _) if diagonal => self::diagonal(problem.rows),
+    let of_batches = match (method.is_newton(), size) {
         (true, _) if drawn => mixture(size),
         (true, _) if some => (32, 30.0, 0.03, 6),
         (true, Size::Few | Size::Small) => (16, 20.0, 0.1, 6),
@@ -53,6 +65,7 @@ pub(super) fn perceptron(
         (true, Size::Large) => (384, 500.0, 0.03, 1),
         (false, _) => (first_order_batch(problem.rows), 0.0, 0.0, 6),
     };
+    let (batch_size, damping, trust_region, ring) = of_average.unwrap_or(of_batches);
     Defaults {
         activation: Activation::Relu,
         epochs: 50,
@@ -81,8 +94,9 @@ pub(super) fn perceptron(
         damping,
         trust_region,
         ring,
-        // A diagonal in the average knows of all rows, so that it may be old.
-        curvature_every: (diagonal && method.is_newton()).then_some(10),
+        curvature_every: averaged.map(|steps| steps.every),
+        curvature_refresh: averaged.and_then(|steps| steps.refresh),
+        momentum,
     }
 }
 
@@ -104,14 +118,55 @@ fn mixture(size: Size) -> (usize, f64, f64, usize) {
     }
 }
 
-/// The same where the curvature is a diagonal; the trust region is so many nats for all rows together, see `docs/experiments/seconds.md`.
-fn diagonal(rows: usize) -> (usize, f64, f64, usize) {
-    let (batch_size, nats) = match Size::of(rows) {
-        Size::Few | Size::Small => (32, 20.0),
-        Size::Medium => (64, 20.0),
-        Size::Large => (64, 40.0),
-    };
-    (batch_size, 100.0, nats / rows.max(1) as f64, 8)
+/// Newton steps with curvature that is an average over batches: it knows of all rows, so that it may be old. See `docs/experiments/seconds.md`.
+#[derive(Clone, Copy)]
+struct Averaged {
+    batch_size: usize,
+    damping: f64,
+    /// Of the trust region, for all rows together and without momentum.
+    nats: f64,
+    ring: usize,
+    every: usize,
+    refresh: Option<usize>,
+    momentum: Option<f64>,
+}
+
+impl Averaged {
+    /// None of a family that was not measured.
+    fn new(family: CurvatureFamily, size: Size) -> Option<Self> {
+        let nats = if size == Size::Large { 40.0 } else { 20.0 };
+        let some = size <= Size::Small;
+        match family {
+            CurvatureFamily::Diag => Some(Self {
+                batch_size: if some { 32 } else { 64 },
+                damping: 100.0,
+                nats,
+                ring: 8,
+                every: 10,
+                refresh: None,
+                momentum: None,
+            }),
+            CurvatureFamily::Ekfac if some => Some(Self {
+                batch_size: 32,
+                damping: 30.0,
+                nats,
+                ring: 10,
+                every: 4,
+                refresh: Some(100),
+                momentum: Some(0.8),
+            }),
+            CurvatureFamily::Ekfac => Some(Self {
+                batch_size: 128,
+                damping: 30.0,
+                nats,
+                ring: 20,
+                every: 10,
+                refresh: Some(200),
+                momentum: None,
+            }),
+            _ => None,
+        }
+    }
 }
 
 pub(super) fn lenet(method: Method, rows: usize, activation: Option<Activation>) -> Defaults {
@@ -137,5 +192,7 @@ pub(super) fn lenet(method: Method, rows: usize, activation: Option<Activation>)
         trust_region: 0.01,
         ring: 10,
         curvature_every: None,
+        curvature_refresh: None,
+        momentum: None,
     }
 }

@@ -58,6 +58,10 @@ const SECONDS: Range<f64> = Range {
     expected: "seconds, 0 or more",
     fits: |&value| (0.0..1e9).contains(&value),
 };
+const MOMENTUM: Range<f64> = Range {
+    expected: "0 or more and below 1",
+    fits: |value| (0.0..1.0).contains(value),
+};
 const SHARE: Range<f64> = Range {
     expected: "above 0 and at most 1",
     fits: |&value| value > 0.0 && value <= 1.0,
@@ -195,6 +199,8 @@ settings! {
     damping: f64, "VALUE", NON_NEGATIVE;
     /// Predicted change of a step at most, nats per row; 0 is no limit
     trust_region: f64, "VALUE", NON_NEGATIVE;
+    /// Newton steps by an average over the batches of about 1/(1 - BETA) steps; no average if left out
+    momentum: f64, "BETA", MOMENTUM;
     /// Batches whose curvature is accumulated
     ring: usize, "N", COUNT;
     /// Rows of a batch that the curvature is taken from; all if left out

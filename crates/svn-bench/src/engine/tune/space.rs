@@ -30,7 +30,8 @@ const RING_ROWS: usize = 384;
 /// | `repulsion`, between functions | 0.1, 0.3, 1 |
 /// | `bandwidth`, methods with a kernel | median, 2d |
 /// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
-/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of a `diag` that is given 5, 10, 20, 40 nats over the training rows |
+/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of a `diag` or `ekfac` that is given 2.5, 5, 10, 20, 40 nats over the training rows |
+/// | `momentum`, Newton but ssvn | left out, 0.8 |
 /// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
 pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
     let classes = problem.classes.is_some();
@@ -78,12 +79,15 @@ pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
         axes.push(axis(&[3.0, 10.0, 30.0, 100.0, 300.0], |s, v| {
             s.damping = Some(scale * v);
         }));
-        let nats = [5.0, 10.0, 20.0, 40.0].map(|nats| nats / problem.rows.max(1) as f64);
+        let nats = [2.5, 5.0, 10.0, 20.0, 40.0].map(|nats| nats / problem.rows.max(1) as f64);
         let bounds = match given.hessian {
-            Some(CurvatureFamily::Diag) => &nats[..],
+            Some(CurvatureFamily::Diag | CurvatureFamily::Ekfac) => &nats[..],
             _ => &[0.01, 0.03, 0.1, 0.3][from..],
         };
         axes.push(axis(bounds, |s, v| s.trust_region = Some(v)));
+        if method != Method::Ssvn {
+            axes.push(axis(&[None, Some(0.8)], |s, v| s.momentum = v));
+        }
         axes.push(axis(&[1, 2, 4, 6, 12, 24], |s, v| s.ring = Some(v)));
     } else {
         axes.push(axis(&[0.003, 0.01, 0.03, 0.1], |s, v| s.lr = Some(v)));

@@ -53,35 +53,80 @@ fn a_step_size_is_that_of_newton_steps_where_there_are_no_others() {
     assert_eq!(rates(Method::Svgd, Some(0.1), Some(0.2)), (Some(0.1), None));
 }
 
-/// A trust region of so many nats for all rows, and curvature that is kept for ten steps.
+/// A trust region of so many nats for all rows, and curvature that is kept for some steps.
 #[test]
-fn a_diagonal_has_defaults_of_its_own() {
-    let given = Recipe {
-        hessian: Some(CurvatureFamily::Diag),
-        ..Recipe::default()
-    };
-    let of = |method, problem: &Problem| {
+fn curvature_that_is_an_average_has_defaults_of_its_own() {
+    let of = |family, method, problem: &Problem| {
+        let given = Recipe {
+            hessian: Some(family),
+            ..Recipe::default()
+        };
         let recipe = given.resolve(method, problem).unwrap().recipe;
-        (
-            recipe.batch_size,
-            recipe.trust_region,
-            recipe.curvature_every,
-        )
+        let curvature = (recipe.curvature_every, recipe.curvature_refresh);
+        (recipe.batch_size, recipe.trust_region, curvature)
     };
-    for (rows, batch, nats) in [(200, 32, 20.0), (5000, 64, 20.0), (40_000, 64, 40.0)] {
+    use CurvatureFamily::{Diag, Ekfac, Kfac};
+    for (family, rows, batch, nats, curvature) in [
+        (Diag, 200, 32, 20.0, (Some(10), None)),
+        (Diag, 5000, 64, 20.0, (Some(10), None)),
+        (Diag, 40_000, 64, 40.0, (Some(10), None)),
+        (Ekfac, 200, 32, 20.0 / 9.0, (Some(4), Some(100))),
+        (Ekfac, 5000, 128, 20.0, (Some(10), Some(200))),
+        (Ekfac, 40_000, 128, 40.0, (Some(10), Some(200))),
+    ] {
         let problem = Problem { rows, ..TABLE };
-        let expected = (Some(batch), Some(nats / rows as f64), Some(10));
-        assert_eq!(of(Method::Svn, &problem), expected);
-        assert_eq!(of(Method::NewtonEnsemble, &problem), expected);
+        for method in [Method::Svn, Method::NewtonEnsemble] {
+            let (found, bound, kept) = of(family, method, &problem);
+            assert_eq!((found, kept), (Some(batch), curvature));
+            let ratio = bound.unwrap() * rows as f64 / nats;
+            assert!((ratio - 1.0).abs() < 1e-14, "{family} {rows}: {ratio}");
+        }
     }
-    // A repulsion of functions needs the curvature of its rows, classes and a last layer were not measured.
-    assert_eq!(of(Method::FunctionSvn, &TABLE).2, None);
+    // A repulsion of functions needs the curvature of its rows; classes, a last layer and other families were not measured.
+    assert_eq!(of(Diag, Method::FunctionSvn, &TABLE).2, (None, None));
     let classes = Problem {
         classes: Some(3),
         ..TABLE
     };
-    assert_eq!(of(Method::Svn, &classes).2, None);
-    assert_eq!(of(Method::LlSvn, &TABLE).2, None);
+    for family in [Diag, Ekfac] {
+        assert_eq!(of(family, Method::Svn, &classes).2, (None, None));
+        assert_eq!(of(family, Method::LlSvn, &TABLE).2, (None, None));
+    }
+    assert_eq!(of(Kfac, Method::Svn, &TABLE).2, (None, None));
+}
+
+/// What it leaves of the noise of batches, `(1 − β)/(1 + β)`, is what the steps that are bounded by noise may have in nats.
+#[test]
+fn momentum_narrows_the_trust_region_of_noisy_steps() {
+    let of = |method, hessian, momentum| {
+        let given = Recipe {
+            hessian: Some(hessian),
+            momentum,
+            ..Recipe::default()
+        };
+        let recipe = given.resolve(method, &TABLE).unwrap().recipe;
+        (recipe.momentum, recipe.trust_region)
+    };
+    use CurvatureFamily::{Diag, Ekfac, Full};
+    let nats = |beta: f64| Some(20.0 * (1.0 - beta) / (1.0 + beta) / TABLE.rows as f64);
+    let close = |found: (_, Option<f64>), momentum, bound: Option<f64>| {
+        assert_eq!(found.0, momentum);
+        let ratio = found.1.unwrap() / bound.unwrap();
+        assert!((ratio - 1.0).abs() < 1e-14, "{ratio}");
+    };
+    let apart = Method::NewtonEnsemble;
+    close(of(apart, Diag, None), None, nats(0.0));
+    close(of(apart, Diag, Some(0.5)), Some(0.5), nats(0.5));
+    close(of(apart, Ekfac, None), Some(0.8), nats(0.8));
+    close(of(apart, Ekfac, Some(0.5)), Some(0.5), nats(0.5));
+    // Written down, or a resolved recipe would have some.
+    close(of(apart, Ekfac, Some(0.0)), Some(0.0), nats(0.0));
+    // Steps with the full curvature are of another size for other reasons, and ssvn and first-order methods have none.
+    let full = of(Method::Svn, Full, Some(0.0));
+    assert_eq!(of(Method::Svn, Full, Some(0.5)), (Some(0.5), full.1));
+    assert_eq!(full.0, None);
+    close(of(Method::Ssvn, Ekfac, Some(0.5)), None, nats(0.0));
+    assert_eq!(of(Method::Ensemble, Ekfac, Some(0.5)), (None, None));
 }
 
 #[test]

@@ -116,6 +116,7 @@ fn there_and_back() {
         ("ridge", "1"),
         ("damping", "0"),
         ("trust_region", "0.1"),
+        ("momentum", "0.8"),
         ("ring", "6"),
         ("curvature_rows", "8"),
         ("curvature_every", "4"),
