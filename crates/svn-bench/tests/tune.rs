@@ -242,6 +242,10 @@ fn curvature_that_is_an_average_has_bounds_in_nats() {
         assert_eq!(of(&found[0]), tenths(default), "{hessian}");
         let tried: BTreeSet<usize> = found[1..].iter().map(of).collect();
         assert_eq!(tried, BTreeSet::from([25, 50, 100, 200, 400]), "{hessian}");
+        // Both, whatever the default.
+        let averaged = |recipe: &Recipe| recipe.momentum.is_some_and(|beta| beta > 0.0);
+        let with = found[1..].iter().filter(|recipe| averaged(recipe)).count();
+        assert!((1..found.len() - 1).contains(&with), "{hessian}: {with}");
     }
 }
 

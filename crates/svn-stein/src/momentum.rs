@@ -4,7 +4,7 @@
 //! m_t = β m_(t−1) + (1 − β) v_t,   v̄_t = m_t / (1 − β^t),   (H + λ I) V = v̄_t
 //! ```
 //!
-//! Noise that differs from batch to batch has `(1 − β)/(1 + β)` of its variance in `v̄`, while the step is that of the old places as well, about `β/(1 − β)` steps
+//! Noise that differs from batch to batch has in the long run `(1 − β)/(1 + β)` of its variance in `v̄`, while the step is that of the old places as well, about `β/(1 − β)` steps
 //! ago. A trust region that has to cut noisy steps short cuts these less. Targets that are not stochastic have nothing to average.
 //!
 //! Reference: Polyak, *Some methods of speeding up the convergence of iteration methods*, 1964; the correction of the start as in Adam (Kingma & Ba, 2015).
@@ -23,9 +23,10 @@ pub(crate) struct Momentum {
 }
 
 impl Momentum {
-    /// `field` becomes `v̄` and is remembered in `memory`; what is of another shape there is forgotten. Nothing is without a `beta`.
+    /// `field` becomes `v̄` and is remembered in `memory`; what is of another shape there is forgotten, and all without a `beta`.
     pub(crate) fn average(memory: &mut Option<Self>, beta: f64, field: &mut Array2<f64>) {
         if beta == 0.0 {
+            *memory = None;
             return;
         }
         let fits = |known: &Self| known.mean.dim() == field.dim();

@@ -27,7 +27,7 @@ use crate::system::Solver;
 /// | `control` | `slope` | whether the whole step size has to be earned, by all particles together | [`StepControl`] |
 /// | `damping` | adaptive from 1 | Levenberg `λ` on the scale of the log posterior | ≥ 0 |
 /// | `trust_region` | 10 | bound in nats on `ε² V_mᵀ H_m V_m` | > 0, or none |
-/// | `momentum` | 0 | `β` of the average of the drive over batches | 0 to below 1 |
+/// | `momentum` | 0 | `β` of the average of the field over batches | 0 to below 1 |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NewtonEnsemble {
@@ -41,7 +41,7 @@ pub struct NewtonEnsemble {
     pub damping: Damping,
     /// Largest predicted change `ε² V_mᵀ H_m V_m` of a particle, in nats.
     pub trust_region: Option<f64>,
-    /// `β` of the average of the drive over batches, see [`Newton::momentum`].
+    /// `β` of the average of the field over batches, see [`Newton::momentum`].
     #[serde(skip_serializing_if = "is_zero")]
     pub momentum: f64,
 }

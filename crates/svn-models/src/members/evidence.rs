@@ -19,7 +19,7 @@
 use ndarray::{Array1, s};
 use svn_curvature::Sequential;
 
-use super::laplace::{LAPLACE_DIM, check_precision, too_large};
+use super::laplace::{LAPLACE_DIM, check_precision, too_large, whole_fits};
 use super::member_curvature::Part;
 use super::{Laplace, Members};
 use crate::likelihood::Gaussian;
@@ -28,7 +28,8 @@ use crate::{Likelihood, ModelError, Rows};
 /// Factor to which a noise variance is found.
 const NEAR: f64 = 1.01;
 
-/// Refuse, before training, what has no evidence after it: a network of more than 5000 parameters with more than 5000 curvature rows.
+/// Refuse, before training, what has no evidence after it: a network of more than 5000 parameters with so many curvature rows that its Laplace approximation is that
+/// of the last layer.
 ///
 /// # Errors
 /// [`ModelError::Setting`].
@@ -38,7 +39,7 @@ pub(crate) fn check_evidence(
     rows: usize,
 ) -> Result<(), ModelError> {
     let (dim, rows) = (network.layout().dim(), rows * likelihood.curvature_rank());
-    match dim.min(rows) <= LAPLACE_DIM {
+    match whole_fits(dim, rows, LAPLACE_DIM) {
         true => Ok(()),
         false => {
             let expected = format!("at most {LAPLACE_DIM}");

@@ -184,11 +184,12 @@ fn what_has_no_evidence_is_said() {
         activation: Activation::Tanh,
     };
     let wide = wide.build().unwrap();
-    assert!(check_evidence(&wide, likelihood, 5000).is_ok());
-    let error = check_evidence(&wide, likelihood, 5001).unwrap_err();
+    // 10001 · 2499 is the last below 5000².
+    assert!(check_evidence(&wide, likelihood, 2499).is_ok());
+    let error = check_evidence(&wide, likelihood, 2500).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "number of parameters for the evidence is 10001; expected at most 5000, or as few curvature rows (found 5001); take a \
+        "number of parameters for the evidence is 10001; expected at most 5000, or fewer curvature rows (found 2500); take a \
          smaller network"
     );
 }

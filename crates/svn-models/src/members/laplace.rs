@@ -46,8 +46,9 @@ pub struct Laplace {
 impl Members {
     /// The curvature of every member at the training features (`n × p`).
     ///
-    /// It is the Fisher information, for which the targets do not matter. Memory: one square matrix a member, of the
-    /// number of parameters or of curvature rows, and in the latter case the rows.
+    /// It is the Fisher information, for which the targets do not matter: that of all parameters where these are at most 5000, or curvature rows times
+    /// parameters at most 25 million, else that of the last layer. Memory: one square matrix a member, of the number of parameters or of curvature rows, and in
+    /// the latter case the rows.
     ///
     /// # Errors
     /// [`ModelError::Setting`] if both the parameters of the last layer and the curvature rows are more than 5000, or for a mixture density or levels;
@@ -68,7 +69,7 @@ impl Members {
         }
         let rows = training.nrows() * self.likelihood.curvature_rank();
         let dim = Part::Whole.dim(self);
-        let whole = dim <= largest || rows.saturating_mul(dim) <= largest * largest;
+        let whole = whole_fits(dim, rows, largest);
         let part = if whole { Part::Whole } else { Part::LastLayer };
         let dim = part.dim(self);
         if rows.min(dim) > largest {
@@ -156,8 +157,12 @@ impl Laplace {
         for (member, curvature) in self.members.iter().enumerate() {
             let part = Part::of(curvature.dim(), members)?;
             let factor = curvature.factor(member, prior_precision)?;
-            let of_outputs =
-                OutputVariances::new((&members.network, part), factor, (member, outputs))?;
+            let of_outputs = OutputVariances::new(
+                (&members.network, part),
+                curvature,
+                (member, outputs),
+                factor,
+            )?;
             for (rows, out) in at.iter().zip(&mut variances) {
                 let mut out = out.index_axis_mut(Axis(0), member);
                 for (chunk, out) in rows
@@ -213,12 +218,18 @@ impl Laplace {
     }
 }
 
+/// Whether the curvature of all `dim` parameters is to be had from so many rows: as a square matrix of `dim`, or as the rows where these take no more than the
+/// largest such matrix.
+pub(super) fn whole_fits(dim: usize, rows: usize, largest: usize) -> bool {
+    dim <= largest || rows.saturating_mul(dim) <= largest * largest
+}
+
 /// For whoever asks for a curvature of which neither side can be factored.
 pub(super) fn too_large(what: &str, dim: usize, rows: usize, expected: &str) -> ModelError {
     ModelError::setting(
         &format!("number of parameters for {what}"),
         dim,
-        &format!("{expected}, or as few curvature rows (found {rows}); take a smaller network"),
+        &format!("{expected}, or fewer curvature rows (found {rows}); take a smaller network"),
     )
 }
 

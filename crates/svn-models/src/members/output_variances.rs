@@ -14,7 +14,7 @@ use svn_curvature::{Layer, Linearized, Sequential};
 use svn_linalg::{Factor, dense};
 
 use super::laplace::not_factored;
-use super::member_curvature::Part;
+use super::member_curvature::{MemberCurvature, Part};
 use crate::ModelError;
 
 /// What the variances of a member's first outputs take.
@@ -35,10 +35,13 @@ impl<'a> OutputVariances<'a> {
     /// Of the curvature of `part` of the network, factored.
     pub(super) fn new(
         (network, part): (&Sequential, Part),
-        factor: Box<dyn Factor + 'a>,
+        curvature: &MemberCurvature,
         (member, outputs): (usize, usize),
+        factor: Box<dyn Factor + 'a>,
     ) -> Result<Self, ModelError> {
-        let (Part::LastLayer, Some(first)) = (part, own_parameters(network, 0)) else {
+        // Of few rows the layer may be wide, and its blocks with it.
+        let blocked = part == Part::LastLayer && matches!(curvature, MemberCurvature::Dense(_));
+        let Some(first) = own_parameters(network, 0).filter(|_| blocked) else {
             return Ok(Self::Solved { factor, outputs });
         };
         let block = |output| {
@@ -86,7 +89,9 @@ impl<'a> OutputVariances<'a> {
 fn quadratics(x: ArrayView2<'_, f64>, block: ArrayView2<'_, f64>) -> Array1<f64> {
     let product = dense::product(x, block);
     let rows = product.rows().into_iter().zip(x.rows());
-    rows.map(|(product, x)| dense::dot(product, x)).collect()
+    // Rounding may leave less than nothing.
+    rows.map(|(product, x)| dense::dot(product, x).max(0.0))
+        .collect()
 }
 
 /// Where the weights of an output lie among those of the last layer, and behind them its bias if it has one: `[vec W | β]`, `W`: O × K row-major.

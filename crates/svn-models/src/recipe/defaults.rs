@@ -2,7 +2,7 @@
 
 use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, Solver};
 
-use super::networks::{lenet, perceptron};
+use super::networks::{Averaged, lenet, perceptron};
 use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Problem, Recipe, Resolved,
 };
@@ -59,6 +59,12 @@ impl Recipe {
         recipe
     }
 
+    /// Whether the default of the trust region is so many nats for all training rows together, as of Newton steps by curvature that is an average over batches,
+    /// and not so many a row.
+    pub fn bounds_all_rows(&self, method: Method, problem: &Problem) -> bool {
+        Averaged::new(method, problem, self.likelihood, self.hessian).is_some()
+    }
+
     /// Of ridge or logistic regression: a penalty, and what makes a density of the output.
     fn linear(&self, problem: &Problem) -> Self {
         Self {
@@ -112,6 +118,8 @@ impl Recipe {
         } else {
             perceptron(method, problem, likelihood, &given)
         };
+        // Where each batch is all rows, its field has no noise to average.
+        let noisy = given.batch_size.unwrap_or(default.batch_size) < problem.rows;
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
         let warmup = given.warmup.filter(|&epochs| epochs > 0 && newton);
@@ -224,11 +232,11 @@ impl Recipe {
                 .trust_region
                 .or(Some(default.trust_region))
                 .filter(|_| newton),
-            // None where there would be one without.
+            // A zero is kept only where the default is another.
             momentum: given
                 .momentum
                 .or(default.momentum)
-                .filter(|&beta| beta > 0.0 || default.momentum.is_some()),
+                .filter(|&beta| noisy && (beta > 0.0 || default.momentum.is_some())),
             ring: given.ring.or(Some(default.ring)).filter(|_| curved),
             curvature_rows: given.curvature_rows.filter(|_| curved),
             // A repulsion in function space asks for rows whose curvature the step has.

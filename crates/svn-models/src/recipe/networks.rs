@@ -42,20 +42,7 @@ pub(super) fn perceptron(
         && method != Method::LlSvn;
     // Chosen on validation rows of concrete, energy and power.
     let drawn = likelihood == Some(Head::Mixture);
-    let averaged = given
-        .hessian
-        .filter(|_| method.is_newton() && method != Method::LlSvn && problem.classes.is_none())
-        .and_then(|family| Averaged::new(family, size));
-    let momentum = averaged
-        .and_then(|steps| steps.momentum)
-        .filter(|_| method != Method::Ssvn);
-    // What momentum leaves of the noise of batches, of which such steps mostly are.
-    let beta = given.momentum.or(momentum).unwrap_or(0.0);
-    let noise = (1.0 - beta) / (1.0 + beta);
-    let of_average = averaged.map(|steps| {
-        let trust_region = steps.nats * noise / problem.rows.max(1) as f64;
-        (steps.batch_size, steps.damping, trust_region, steps.ring)
-    });
+    let averaged = Averaged::new(method, problem, likelihood, given.hessian);
     // One large batch shows a Newton step more directions than a ring of small ones, and at less noise.
     let of_batches = match (method.is_newton(), size) {
         (true, _) if drawn => mixture(size),
@@ -65,7 +52,22 @@ pub(super) fn perceptron(
         (true, Size::Large) => (384, 500.0, 0.03, 1),
         (false, _) => (first_order_batch(problem.rows), 0.0, 0.0, 6),
     };
-    let (batch_size, damping, trust_region, ring) = of_average.unwrap_or(of_batches);
+    let (batch_size, damping, trust_region, ring) = match averaged {
+        Some(steps) => {
+            let bound = steps.nats / problem.rows.max(1) as f64;
+            (steps.batch_size, steps.damping, bound, steps.ring)
+        }
+        None => of_batches,
+    };
+    let noisy = given.batch_size.unwrap_or(batch_size) < problem.rows;
+    let momentum = averaged
+        .and_then(|steps| steps.momentum)
+        .filter(|_| noisy && method != Method::Ssvn);
+    // What is left of the noise of batches, of which such steps mostly are.
+    let noise = match given.momentum.or(momentum) {
+        Some(beta) if noisy && averaged.is_some() => (1.0 - beta) / (1.0 + beta),
+        _ => 1.0,
+    };
     Defaults {
         activation: Activation::Relu,
         epochs: 50,
@@ -92,7 +94,7 @@ pub(super) fn perceptron(
         hessian: CurvatureFamily::Full,
         coupling: Coupling::Gram,
         damping,
-        trust_region,
+        trust_region: trust_region * noise,
         ring,
         curvature_every: averaged.map(|steps| steps.every),
         curvature_refresh: averaged.and_then(|steps| steps.refresh),
@@ -120,7 +122,7 @@ fn mixture(size: Size) -> (usize, f64, f64, usize) {
 
 /// Newton steps with curvature that is an average over batches: it knows of all rows, so that it may be old. See `docs/experiments/seconds.md`.
 #[derive(Clone, Copy)]
-struct Averaged {
+pub(super) struct Averaged {
     batch_size: usize,
     damping: f64,
     /// Of the trust region, for all rows together and without momentum.
@@ -132,11 +134,25 @@ struct Averaged {
 }
 
 impl Averaged {
-    /// None of a family that was not measured.
-    fn new(family: CurvatureFamily, size: Size) -> Option<Self> {
+    /// None of what was not measured: other families and networks, classes, a last layer, and in eigenbases a repulsion between functions and drawn curvature.
+    pub(super) fn new(
+        method: Method,
+        problem: &Problem,
+        likelihood: Option<Head>,
+        family: Option<CurvatureFamily>,
+    ) -> Option<Self> {
+        if !method.is_newton()
+            || method == Method::LlSvn
+            || problem.classes.is_some()
+            || problem.network.is_convolutional()
+        {
+            return None;
+        }
+        let plain = method != Method::FunctionSvn && likelihood != Some(Head::Mixture);
+        let size = Size::of(problem.rows);
         let nats = if size == Size::Large { 40.0 } else { 20.0 };
         let some = size <= Size::Small;
-        match family {
+        match family? {
             CurvatureFamily::Diag => Some(Self {
                 batch_size: if some { 32 } else { 64 },
                 damping: 100.0,
@@ -146,7 +162,7 @@ impl Averaged {
                 refresh: None,
                 momentum: None,
             }),
-            CurvatureFamily::Ekfac if some => Some(Self {
+            CurvatureFamily::Ekfac if plain && some => Some(Self {
                 batch_size: 32,
                 damping: 30.0,
                 nats,
@@ -155,7 +171,7 @@ impl Averaged {
                 refresh: Some(100),
                 momentum: Some(0.8),
             }),
-            CurvatureFamily::Ekfac => Some(Self {
+            CurvatureFamily::Ekfac if plain => Some(Self {
                 batch_size: 128,
                 damping: 30.0,
                 nats,

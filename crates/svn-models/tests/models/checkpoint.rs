@@ -61,7 +61,7 @@ fn newton(coupling: Coupling, damping: Damping) -> Newton {
 }
 
 /// Whatever carries something from step to step: moments of three step rules, adaptive damping, noise of ssvn and of the
-/// likelihood, averaged weights, the four forms of curvature, drawn roots, batches and decompositions that are left out, iterative solvers.
+/// likelihood, averaged weights and fields, the four forms of curvature, drawn roots, batches and decompositions that are left out, iterative solvers.
 fn cases() -> Vec<(&'static str, FitSettings)> {
     let numbers = LikelihoodKind::Gaussian;
     let spread = LikelihoodKind::Heteroscedastic;
@@ -255,6 +255,17 @@ fn cases() -> Vec<(&'static str, FitSettings)> {
         (
             "ssvn",
             settings(Method::Ssvn(newton(Coupling::Gram, constant)), spread, full),
+        ),
+        (
+            "svn with momentum",
+            settings(
+                Method::Svn(Newton {
+                    momentum: 0.5,
+                    ..newton(Coupling::Gram, constant)
+                }),
+                spread,
+                ekfac,
+            ),
         ),
         (
             "newton-ensemble noise bound",

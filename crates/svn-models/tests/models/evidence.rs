@@ -292,6 +292,6 @@ fn what_rows_set_aside_would_choose_is_refused() {
     let error = wide.fit(x.view(), y.view(), Task::Regression).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "number of parameters for the evidence is 8002; expected at most 5000, or as few curvature rows (found 12000); take a smaller network"
+        "number of parameters for the evidence is 8002; expected at most 5000, or fewer curvature rows (found 12000); take a smaller network"
     );
 }

@@ -152,8 +152,6 @@ impl Sampler {
     pub(super) fn reject(&self, state: &mut State) {
         state.rejections += 1;
         state.backoff *= 0.5;
-        // It would lead there again.
-        state.momentum = None;
         if let Some(damping) = self.damping() {
             state.damping = damping.raise(state.damping, 1.0);
         }
@@ -258,6 +256,8 @@ impl Sampler {
     /// Damping and rate after the step.
     pub(super) fn relax(&self, state: &mut State, gain: Option<f64>, accepted: bool) {
         if !accepted {
+            // It would lead there again.
+            state.momentum = None;
             return;
         }
         state.rejections = 0;

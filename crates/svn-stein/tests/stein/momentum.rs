@@ -4,7 +4,9 @@ use crate::common::*;
 use ndarray::{Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2};
 use svn_linalg::{Cholesky, CholeskyParams, Factor as _};
 use svn_stein::target::{Curvature, Curved, Score, TargetError};
-use svn_stein::{Damping, Method, Newton, NewtonEnsemble, Rate, Sampler, State};
+use svn_stein::{
+    Coordinates, Damping, FirstOrder, Method, Newton, NewtonEnsemble, Rate, Sampler, State,
+};
 
 const BETA: f64 = 0.6;
 const LAMBDA: f64 = 0.3;
@@ -138,6 +140,47 @@ fn a_step_is_that_of_the_weighted_mean_of_all_fields() {
         );
         assert_ne!(found, alone, "{kind}");
     }
+}
+
+/// The same steps of the coordinates that SVN moves alone, beside first-order ones.
+#[test]
+fn selected_coordinates_have_it_as_well() {
+    let (n, d) = (1, 5);
+    let start = normals(5, (n, d));
+    let offsets = [3.0, -2.0, 0.5, 1.0];
+    let (_, family) = curvatures(7, n, d).swap_remove(0);
+    let moved = |momentum, coordinates: Option<Coordinates>| {
+        let newton = Newton {
+            rate: Rate::constant(RATE),
+            damping: Damping::Constant(LAMBDA),
+            momentum,
+            ..Newton::plain()
+        };
+        let method = match coordinates {
+            Some(coordinates) => Method::LlSvn {
+                newton,
+                coordinates,
+                rest: FirstOrder::plain(0.1),
+            },
+            None => Method::Svn(newton),
+        };
+        let mut target = Batches {
+            curvature: family.view(),
+            offsets: &offsets,
+            batch: 0,
+            stochastic: true,
+        };
+        run(&method, &mut target, &start, |state| state)
+    };
+    let all = Coordinates::Range { start: 0, end: d };
+    let (whole, selected) = (moved(BETA, None), moved(BETA, Some(all)));
+    for (a, b) in whole.iter().zip(&selected) {
+        assert!((a - b).abs() < 1e-11, "{a} {b}");
+    }
+    assert_ne!(
+        selected,
+        moved(0.0, Some(Coordinates::Range { start: 0, end: d }))
+    );
 }
 
 #[test]

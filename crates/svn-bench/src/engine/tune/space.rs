@@ -30,9 +30,9 @@ const RING_ROWS: usize = 384;
 /// | `repulsion`, between functions | 0.1, 0.3, 1 |
 /// | `bandwidth`, methods with a kernel | median, 2d |
 /// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
-/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of a `diag` or `ekfac` that is given 2.5, 5, 10, 20, 40 nats over the training rows |
-/// | `momentum`, Newton but ssvn | left out, 0.8 |
-/// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs |
+/// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of numbers with a `diag` or `ekfac` that is given 2.5, 5, 10, 20, 40 nats over the training rows |
+/// | `momentum`, Newton but ssvn | 0, 0.8 |
+/// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs unless `diag` or `ekfac` is given |
 pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
     let classes = problem.classes.is_some();
     let sizes: &[usize] = match (Size::of(problem.rows), method.is_newton()) {
@@ -80,13 +80,13 @@ pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
             s.damping = Some(scale * v);
         }));
         let nats = [2.5, 5.0, 10.0, 20.0, 40.0].map(|nats| nats / problem.rows.max(1) as f64);
-        let bounds = match given.hessian {
-            Some(CurvatureFamily::Diag | CurvatureFamily::Ekfac) => &nats[..],
-            _ => &[0.01, 0.03, 0.1, 0.3][from..],
+        let bounds = match given.bounds_all_rows(method, problem) {
+            true => &nats[..],
+            false => &[0.01, 0.03, 0.1, 0.3][from..],
         };
         axes.push(axis(bounds, |s, v| s.trust_region = Some(v)));
         if method != Method::Ssvn {
-            axes.push(axis(&[None, Some(0.8)], |s, v| s.momentum = v));
+            axes.push(axis(&[0.0, 0.8], |s, v| s.momentum = Some(v)));
         }
         axes.push(axis(&[1, 2, 4, 6, 12, 24], |s, v| s.ring = Some(v)));
     } else {
@@ -156,5 +156,8 @@ fn affordable(settings: &Recipe) -> bool {
         Some(Noise::Heteroscedastic) => 2,
         _ => 1,
     };
-    ring == 1 || batch * ring * outputs <= RING_ROWS
+    // The other families keep no rows.
+    ring == 1
+        || settings.hessian != Some(CurvatureFamily::Full)
+        || batch * ring * outputs <= RING_ROWS
 }

@@ -84,6 +84,7 @@ fn curvature_that_is_an_average_has_defaults_of_its_own() {
     }
     // A repulsion of functions needs the curvature of its rows; classes, a last layer and other families were not measured.
     assert_eq!(of(Diag, Method::FunctionSvn, &TABLE).2, (None, None));
+    assert_eq!(of(Ekfac, Method::FunctionSvn, &TABLE).2, (None, None));
     let classes = Problem {
         classes: Some(3),
         ..TABLE
@@ -121,6 +122,15 @@ fn momentum_narrows_the_trust_region_of_noisy_steps() {
     close(of(apart, Ekfac, Some(0.5)), Some(0.5), nats(0.5));
     // Written down, or a resolved recipe would have some.
     close(of(apart, Ekfac, Some(0.0)), Some(0.0), nats(0.0));
+    // All rows in a batch have no noise to average.
+    let whole = Recipe {
+        batch_size: Some(TABLE.rows),
+        hessian: Some(Ekfac),
+        momentum: Some(0.5),
+        ..Recipe::default()
+    };
+    let whole = whole.resolve(apart, &TABLE).unwrap().recipe;
+    close((whole.momentum, whole.trust_region), None, nats(0.0));
     // Steps with the full curvature are of another size for other reasons, and ssvn and first-order methods have none.
     let full = of(Method::Svn, Full, Some(0.0));
     assert_eq!(of(Method::Svn, Full, Some(0.5)), (Some(0.5), full.1));
@@ -158,6 +168,21 @@ fn what_is_given_goes_first_and_a_resolved_recipe_stays() {
             once,
             "{method}"
         );
+    }
+    let few = Problem { rows: 20, ..TABLE };
+    for hessian in [CurvatureFamily::Diag, CurvatureFamily::Ekfac] {
+        for momentum in [None, Some(0.0), Some(0.5)] {
+            for problem in [&TABLE, &few, &LARGE] {
+                let given = Recipe {
+                    hessian: Some(hessian),
+                    momentum,
+                    ..Recipe::default()
+                };
+                let once = given.resolve(Method::Svn, problem).unwrap().recipe;
+                let twice = once.resolve(Method::Svn, problem).unwrap().recipe;
+                assert_eq!(once, twice, "{hessian} {momentum:?} {}", problem.rows);
+            }
+        }
     }
     let large = Recipe {
         batch_size: Some(301),
