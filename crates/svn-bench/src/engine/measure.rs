@@ -5,8 +5,13 @@ use svn_models::Predicted;
 use super::{Fold, Model, RunError};
 use crate::metrics::{Metrics, classification_metrics, regression_metrics};
 
-/// The common metrics, and what the model has chosen on validation rows beside them.
-pub(super) fn measure(model: &dyn Model, fold: &Fold) -> Result<(Metrics, Predicted), RunError> {
+/// The common metrics, and what the model has chosen on validation rows beside them; of numbers, where rows were set aside to choose on, the CRPS of these as
+/// well: who compares methods by it should not have to look at the test part.
+pub(super) fn measure(
+    model: &dyn Model,
+    fold: &Fold,
+    set_aside: bool,
+) -> Result<(Metrics, Predicted), RunError> {
     let test = &fold.test;
     let x = test.x.view();
     let (metrics, predicted) = match fold.labels {
@@ -28,6 +33,14 @@ pub(super) fn measure(model: &dyn Model, fold: &Fold) -> Result<(Metrics, Predic
         }
     };
     let mut metrics = metrics.map_err(RunError::failed)?;
+    if set_aside && fold.labels.is_none() {
+        let (x, y) = (fold.validation.x.view(), fold.validation.y.view());
+        let prediction = model.predict(x).map_err(RunError::failed)?;
+        let crps = prediction.crps(y).map_err(RunError::failed)?;
+        metrics
+            .values
+            .insert("validation_crps".to_owned(), crps.mean());
+    }
     for (key, value) in model.chosen() {
         metrics.values.insert(key, Some(value));
     }

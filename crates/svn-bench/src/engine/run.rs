@@ -211,7 +211,8 @@ fn one<S: Study>(
     let fold = study.fold(of).map_err(RunError::failed)?;
     let trained = fit(study, group, (run, &fold), label, Some(checkpoint), work)?;
     let model = trained.model.as_ref();
-    let (mut metrics, predicted) = measure(model, &fold)?;
+    let set_aside = configuration.settings.select.is_none();
+    let (mut metrics, predicted) = measure(model, &fold, set_aside)?;
     let extra = study.extra(of, &fold, (model, &predicted), &mut metrics)?;
     if work.save_models {
         let RunId { seed, fold } = run;

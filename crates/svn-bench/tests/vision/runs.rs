@@ -164,6 +164,20 @@ fn last_layer_exactly_and_after_pretraining() {
     }
 }
 
+/// Curvature rows of all 61 706 parameters, 9 an image, would take more than the largest square: the variances are the last layer's.
+#[test]
+fn a_prediction_may_have_the_laplace_variances_of_the_last_layer() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments =
+        format!("{TINY} --method ensemble --subset 100 --epochs 2 --predictive laplace");
+    let (code, _, stderr) = finish(&mut svn(&arguments, folder.path()));
+    assert_eq!(code, 0, "{stderr}");
+    let record = &records(folder.path())[0];
+    assert_eq!(record["settings"]["predictive"], "laplace");
+    let precision = record["metrics"]["laplace_precision"].as_f64();
+    assert!(precision.is_some_and(|chosen| chosen > 0.0), "{record}");
+}
+
 #[test]
 fn patience_ends_a_run_without_a_warning() {
     let out = tempfile::tempdir().unwrap();
