@@ -2,7 +2,7 @@
 
 use svn_stein::{Bandwidth, Coupling, FunctionRepulsion, Kernel, Lift, Metric, Solver};
 
-use super::networks::{Averaged, lenet, perceptron};
+use super::networks::{Averaged, averages, lenet, perceptron};
 use super::{
     Binary, Head, LastLayerMode, Method, NetworkKind, Noise, Predictive, Problem, Recipe, Resolved,
 };
@@ -104,9 +104,7 @@ impl Recipe {
         if method == Method::Linear {
             return self.linear(problem);
         }
-        let mut given = self.meant_for(method);
-        let averages = method.is_newton() && method != Method::Ssvn;
-        given.momentum = given.momentum.filter(|_| averages);
+        let given = self.meant_for(method);
         let numbers = problem.classes.is_none();
         let likelihood = given
             .likelihood
@@ -118,8 +116,8 @@ impl Recipe {
         } else {
             perceptron(method, problem, likelihood, &given)
         };
-        // Where each batch is all rows, its field has no noise to average.
-        let noisy = given.batch_size.unwrap_or(default.batch_size) < problem.rows;
+        let batch_size = given.batch_size.unwrap_or(default.batch_size);
+        let averages = averages(method, problem, batch_size);
         let has_own_layers = matches!(problem.network, NetworkKind::Layers(_));
         let (newton, first_order) = (method.is_newton(), method.is_first_order());
         let warmup = given.warmup.filter(|&epochs| epochs > 0 && newton);
@@ -236,7 +234,7 @@ impl Recipe {
             momentum: given
                 .momentum
                 .or(default.momentum)
-                .filter(|&beta| noisy && (beta > 0.0 || default.momentum.is_some())),
+                .filter(|&beta| averages && (beta > 0.0 || default.momentum.is_some())),
             ring: given.ring.or(Some(default.ring)).filter(|_| curved),
             curvature_rows: given.curvature_rows.filter(|_| curved),
             // A repulsion in function space asks for rows whose curvature the step has.

@@ -59,13 +59,13 @@ pub(super) fn perceptron(
         }
         None => of_batches,
     };
-    let noisy = given.batch_size.unwrap_or(batch_size) < problem.rows;
+    let averages = averages(method, problem, given.batch_size.unwrap_or(batch_size));
     let momentum = averaged
         .and_then(|steps| steps.momentum)
-        .filter(|_| noisy && method != Method::Ssvn);
+        .filter(|_| averages);
     // What is left of the noise of batches, of which such steps mostly are.
     let noise = match given.momentum.or(momentum) {
-        Some(beta) if noisy && averaged.is_some() => (1.0 - beta) / (1.0 + beta),
+        Some(beta) if averages && averaged.is_some() => (1.0 - beta) / (1.0 + beta),
         _ => 1.0,
     };
     Defaults {
@@ -100,6 +100,11 @@ pub(super) fn perceptron(
         curvature_refresh: averaged.and_then(|steps| steps.refresh),
         momentum,
     }
+}
+
+/// Whether there is something that momentum averages: Newton steps from batches that differ, and no noise of the method's own.
+pub(super) fn averages(method: Method, problem: &Problem, batch_size: usize) -> bool {
+    method.is_newton() && method != Method::Ssvn && batch_size < problem.rows
 }
 
 /// Rows of a batch of first-order steps on a perceptron.

@@ -32,7 +32,7 @@ const RING_ROWS: usize = 384;
 /// | `damping`, Newton | 3, 10, 30, 100, 300; above 16 000 training rows ten times that |
 /// | `trust_region`, Newton | 0.03, 0.1, 0.3; for classes also 0.01; of numbers with a `diag` or `ekfac` that is given 2.5, 5, 10, 20, 40 nats over the training rows |
 /// | `momentum`, Newton but ssvn | 0, 0.8 |
-/// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs unless `diag` or `ekfac` is given |
+/// | `ring`, Newton | 1, 2, 4, 6, 12, 24; above 1 at most 384 rows with the batch size and the outputs where the curvature is `full` |
 pub fn axes(method: Method, problem: &Problem, given: &Recipe) -> Vec<Axis> {
     let classes = problem.classes.is_some();
     let sizes: &[usize] = match (Size::of(problem.rows), method.is_newton()) {
