@@ -12,7 +12,7 @@ use svn_models::{Candidate, Ensemble, ModelError, Tried};
 use super::folder::{Cost, Folder, sha256};
 use super::judge::judge;
 use super::kept::{Kept, Read};
-use super::{State, TabularError, Truth};
+use super::{TabularError, Truth};
 use crate::data::{Ask, Learned, Reading, Schema, Table, Targets};
 use crate::engine::{Checkpoints, EpochProgress, at_end, curve, read_checkpoint, warnings};
 use crate::report::number;
@@ -108,7 +108,7 @@ pub fn fit(
 /// As for [`fit`]; [`TabularError::Changed`] for a table that is not the one of then.
 pub fn resume(path: &Path, watch: &dyn Watch) -> Result<Option<Fitted>, TabularError> {
     let started = Instant::now();
-    if Folder::state(path) == State::Done {
+    if Folder::is_done(path)? {
         return Ok(None);
     }
     let (folder, begun): (_, Begun) = Folder::resume(path)?;

@@ -199,10 +199,34 @@ impl Folder {
             let to = self.path.join(name);
             fs::rename(made.join(name), &to).map_err(TabularError::io(&to))?;
         }
+        self.clear()?;
+        Ok(kept)
+    }
+
+    /// Remove what the fit needed, the request first: without one there is nothing to go on with.
+    fn clear(&self) -> Result<(), TabularError> {
         remove(&self.work().join(REQUEST))?;
         let work = self.work();
-        fs::remove_dir_all(&work).map_err(TabularError::io(work))?;
-        Ok(kept)
+        fs::remove_dir_all(&work).map_err(TabularError::io(work))
+    }
+
+    /// Whether a fit is done; what one that was killed at its last moment left is removed.
+    ///
+    /// # Errors
+    /// [`TabularError::Io`], [`TabularError::Store`].
+    pub(super) fn is_done(path: &Path) -> Result<bool, TabularError> {
+        if Self::state(path) != State::Done {
+            return Ok(false);
+        }
+        if path.join(WORK).is_dir() {
+            let folder = Self::open(path)?;
+            // Not what another process has begun meanwhile.
+            if Self::state(path) != State::Done {
+                return Ok(false);
+            }
+            folder.clear()?;
+        }
+        Ok(true)
     }
 }
 

@@ -72,6 +72,21 @@ fn a_killed_fit_goes_on_and_ends_with_the_same_bytes() {
 }
 
 #[test]
+fn a_fit_killed_at_its_last_moment_is_done() {
+    let place = place();
+    let folder = place.path();
+    let mut arguments = vec!["fit", "houses.csv", "--target", "price", "--out", "model"];
+    arguments.extend(SHORT);
+    done(folder, &arguments);
+    std::fs::create_dir_all(folder.join("model/.fit/model")).unwrap();
+    write(folder, "model/.fit/checkpoint", "what is left of it");
+    done(folder, &["predict", "model", "new.csv"]);
+    let (_, stderr) = done(folder, &["fit", "--resume", "model"]);
+    assert!(stderr.contains("done already"), "{stderr}");
+    assert!(!folder.join("model/.fit").exists());
+}
+
+#[test]
 fn two_fits_into_one_folder_and_a_table_that_changed() {
     let place = place();
     let folder = place.path();
