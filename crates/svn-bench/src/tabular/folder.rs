@@ -191,7 +191,13 @@ impl Folder {
         cost: Cost,
     ) -> Result<Kept, TabularError> {
         let made = self.work().join("model");
-        ensemble.save(&made)?;
+        // Of a fit that was killed while its files were moved.
+        match fs::remove_dir_all(&made) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(TabularError::io(&made)(error));
+            }
+            _ => ensemble.save(&made)?,
+        }
         kept.model_sha256 = sha256(&made.join(MODEL[1]))?;
         self.write(&made.join(COST), &cost)?;
         self.write(&made.join(TABLE), &kept)?;

@@ -86,6 +86,39 @@ fn a_fit_killed_at_its_last_moment_is_done() {
     assert!(!folder.join("model/.fit").exists());
 }
 
+/// With the first files of the model moved, and its last one not.
+#[test]
+fn a_fit_killed_while_its_files_are_moved_goes_on() {
+    let place = place();
+    let folder = place.path();
+    let mut arguments = vec!["fit", "houses.csv", "--target", "price", "--out", "whole"];
+    arguments.extend(SHORT);
+    done(folder, &arguments);
+    arguments[5] = "model";
+    let mut child = command(folder, &arguments)
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let request = folder.join("model/.fit/request.json");
+    let start = Instant::now();
+    let mut begun = None;
+    while begun.is_none() {
+        assert!(start.elapsed() < Duration::from_secs(20));
+        begun = std::fs::read(&request)
+            .ok()
+            .filter(|bytes| !bytes.is_empty());
+    }
+    assert!(child.wait().unwrap().success());
+    std::fs::create_dir_all(folder.join("model/.fit/model")).unwrap();
+    std::fs::write(request, begun.unwrap()).unwrap();
+    let left = folder.join("model/.fit/model/table.json");
+    std::fs::rename(folder.join("model/table.json"), left).unwrap();
+    done(folder, &["fit", "--resume", "model"]);
+    same(folder, "whole", "model");
+    assert!(!folder.join("model/.fit").exists());
+}
+
 #[test]
 fn two_fits_into_one_folder_and_a_table_that_changed() {
     let place = place();
