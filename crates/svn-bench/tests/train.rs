@@ -275,6 +275,31 @@ fn the_evidence_and_what_it_has_chosen_are_in_the_record() {
     let outcome = case.run(Method::Svn, &given, 0);
     assert_eq!(outcome.metric("prior_precision"), Some(2.0));
     assert!(!warned(&outcome));
+
+    let by_layer = Recipe {
+        select: Some(Selection::EvidenceByLayer),
+        ..given
+    };
+    let outcome = case.run(Method::Svn, &by_layer, 0);
+    let tried = outcome
+        .metrics
+        .iter()
+        .filter(|(key, _)| key.starts_with("tried_"));
+    let tried: Vec<(&str, f64)> = tried
+        .map(|(key, nll)| (key.as_str(), nll.unwrap()))
+        .collect();
+    // One precision for all layers, and at least one for each.
+    assert!((2..=5).contains(&tried.len()), "{:?}", outcome.metrics);
+    let (chosen, least) = *tried.iter().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+    assert_eq!(outcome.metric("evidence_nll"), Some(least));
+    let layers = (1..=9).map(|layer| outcome.metric(&format!("layer_precision_{layer}")));
+    let layers: Vec<f64> = layers.flatten().collect();
+    let by_layer = chosen.starts_with("tried_layer_precisions_");
+    assert_eq!(
+        layers.len(),
+        if by_layer { 2 } else { 0 },
+        "{chosen} {layers:?}"
+    );
 }
 
 /// Three members have two directions, the data far more.

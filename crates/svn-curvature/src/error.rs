@@ -181,8 +181,7 @@ pub enum CurvatureError {
     Torch(#[from] tch::TchError),
 }
 
-const SUPPORTED: &str =
-    "Linear, Conv2d (groups = 1), Flatten, ReLU, Tanh, Sigmoid, GELU (exact), MaxPool2d, AvgPool2d";
+const SUPPORTED: &str = "Linear, Conv2d (groups = 1), Scale, Flatten, ReLU, Tanh, Sigmoid, GELU (exact), MaxPool2d, AvgPool2d";
 
 /// Checks one shape against another, naming the argument.
 pub(crate) fn check_shape(

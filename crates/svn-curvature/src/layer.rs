@@ -8,7 +8,7 @@ use crate::shape::saturating_product;
 use crate::{CurvatureError, Result};
 
 /// One layer of a [`Sequential`](crate::Sequential) network.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Layer {
@@ -24,6 +24,8 @@ pub enum Layer {
     },
     /// An elementwise function.
     Activation(Activation),
+    /// `y = s x`. Behind an affine layer under a prior of precision `δ` it makes of that layer one of precision `δ/s²`.
+    Scale(f64),
     /// Two-dimensional convolution (cross-correlation, as PyTorch has it) with zero padding.
     Conv2d(Conv2d),
     /// `C × H × W` to one vector, channels slowest (PyTorch's order).
@@ -49,7 +51,12 @@ impl Layer {
         Self::Activation(Activation::Relu)
     }
 
-    /// Name as PyTorch has it.
+    /// Whether it has weights.
+    pub fn is_affine(&self) -> bool {
+        matches!(self, Self::Linear { .. } | Self::Conv2d(_))
+    }
+
+    /// Name as PyTorch has it, which has no `Scale`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Linear { .. } => "Linear",
@@ -57,6 +64,7 @@ impl Layer {
             Self::Activation(Activation::Tanh) => "Tanh",
             Self::Activation(Activation::Sigmoid) => "Sigmoid",
             Self::Activation(Activation::Gelu) => "GELU",
+            Self::Scale(_) => "Scale",
             Self::Conv2d(_) => "Conv2d",
             Self::Flatten => "Flatten",
             Self::MaxPool2d(_) => "MaxPool2d",
@@ -84,6 +92,11 @@ impl Layer {
                 Ok(vec![*outputs])
             }
             Self::Activation(_) => Ok(input.to_vec()),
+            Self::Scale(factor) if factor.is_finite() && *factor != 0.0 => Ok(input.to_vec()),
+            Self::Scale(factor) => Err(CurvatureError::UnsupportedLayer {
+                layer: label(),
+                reason: format!("its factor is {factor}, expected a finite number other than 0"),
+            }),
             Self::Flatten => Ok(vec![saturating_product(input)]),
             Self::Conv2d(conv) => {
                 conv.check(&label())?;

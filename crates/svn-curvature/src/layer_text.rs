@@ -3,6 +3,7 @@
 //! ```text
 //! Linear(in_features=6, out_features=50, bias=True)      Conv2d(1, 6, kernel_size=(5, 5), stride=(1, 1), padding=(2, 2))
 //! ReLU()  Tanh()  Sigmoid()  GELU(approximate='none')    MaxPool2d(kernel_size=2, stride=2, padding=0)    Flatten()
+//! Scale(factor=0.5)                                      as PyTorch would print it
 //! ```
 //!
 //! A layer that is not supported, or a setting that changes its meaning (`groups`, `ceil_mode`, …), is an error that
@@ -32,6 +33,7 @@ impl fmt::Display for Layer {
                 )
             }
             Self::Activation(Activation::Gelu) => write!(f, "{name}(approximate='none')"),
+            Self::Scale(factor) => write!(f, "{name}(factor={factor})"),
             Self::Activation(_) | Self::Flatten => write!(f, "{name}()"),
             Self::Conv2d(c) => {
                 write!(
@@ -100,6 +102,7 @@ impl FromStr for Layer {
             "Sigmoid" => Self::Activation(Activation::Sigmoid),
             "GELU" => Self::Activation(Activation::Gelu),
             "Flatten" => Self::Flatten,
+            "Scale" => Self::Scale(arguments.number("factor")?),
             "Conv2d" => {
                 let (inputs, outputs) = (
                     arguments.number("in_channels")?,
@@ -207,7 +210,7 @@ impl Arguments {
         Some(self.left.remove(index).1)
     }
 
-    fn number(&mut self, name: &str) -> Result<usize, CurvatureError> {
+    fn number<T: FromStr>(&mut self, name: &str) -> Result<T, CurvatureError> {
         let value = self.take(name).unwrap_or_default();
         value
             .parse()

@@ -145,8 +145,7 @@ impl Fit {
         let method = self.method.or(file.method).unwrap_or(Method::Svn);
         let aside = match recipe.select {
             None | Some(Selection::Validation) => true,
-            Some(Selection::Evidence) => method == Method::Linear,
-            Some(_) => false,
+            Some(by) => by.is_evidence() && method == Method::Linear,
         };
         if validation.is_some() && !aside {
             let text =

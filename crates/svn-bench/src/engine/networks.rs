@@ -33,7 +33,7 @@ impl Model for Ensemble {
     fn chosen(&self) -> Vec<(String, f64)> {
         let (predictor, training) = (self.predictor(), self.training());
         let recipe = &self.settings().recipe;
-        let by_evidence = recipe.select == Some(Selection::Evidence);
+        let by_evidence = recipe.select.is_some_and(Selection::is_evidence);
         let all = [
             ("laplace_precision", predictor.laplace_precision()),
             ("temperature", predictor.temperature()),
@@ -53,14 +53,25 @@ impl Model for Ensemble {
             ),
         ];
         let all = all.map(|(key, value)| (key.to_owned(), value));
+        let mut rounds = 1..;
         let tried = training.tried.iter().map(|one| {
+            let value = one.candidate.value();
             let name = match one.candidate {
-                Candidate::PriorPrecision(precision) => format!("prior_precision_{precision}"),
-                candidate => candidate.value().replace('-', "_"),
+                Candidate::PriorPrecision(_) => format!("prior_precision_{value}"),
+                Candidate::LayerPrecisions(_) => {
+                    format!("layer_precisions_{}", rounds.next().unwrap_or_default())
+                }
+                _ => value.replace('-', "_"),
             };
             (format!("tried_{name}"), one.nll)
         });
+        let layers = recipe.layer_precisions.iter().flatten().zip(1..);
+        let layers = layers.map(|(factor, layer)| {
+            let key = format!("layer_precision_{layer}");
+            (key, Some(*factor).filter(|_| by_evidence))
+        });
         all.into_iter()
+            .chain(layers)
             .chain(tried)
             .filter_map(|(key, value)| Some((key, value?)))
             .collect()
@@ -221,18 +232,31 @@ fn narrow(ensemble: &Ensemble) -> Option<String> {
     })
 }
 
-/// A sentence where the evidence is largest at an end of the prior precisions tried: it may be still larger beyond, and there it is seldom to be trusted.
+/// A sentence where the evidence is largest at an end of the prior precisions tried, or a layer's beyond it: it may be still larger beyond, and there it is seldom to be trusted.
 pub(crate) fn at_end(ensemble: &Ensemble) -> Option<String> {
     let chosen = ensemble.settings().recipe.prior_precision?;
-    let tried = ensemble.training().tried.as_slice();
-    let [first, .., last] = tried else {
+    let tried = ensemble.training().tried.iter();
+    let tried: Vec<f64> = tried
+        .filter_map(|one| match one.candidate {
+            Candidate::PriorPrecision(precision) => Some(precision),
+            _ => None,
+        })
+        .collect();
+    let [first, .., last] = tried[..] else {
         return None;
     };
-    let found = Candidate::PriorPrecision(chosen);
-    let ends = [first.candidate, last.candidate];
-    ends.contains(&found).then(|| {
-        format!("the evidence is largest at prior precision {chosen}, an end of those tried, and may be wrong: compare with --select kfold")
-    })
+    let compare = "and may be wrong: compare with --select kfold";
+    if [first, last].contains(&chosen) {
+        return Some(format!(
+            "the evidence is largest at prior precision {chosen}, an end of those tried, {compare}"
+        ));
+    }
+    let factors = ensemble.settings().recipe.layer_precisions.iter().flatten();
+    let mut layers = factors.map(|factor| factor * chosen).zip(1..);
+    let (precision, layer) = layers.find(|(precision, _)| !(first..=last).contains(precision))?;
+    Some(format!(
+        "the evidence is largest at prior precision {precision:.3e} of layer {layer}, outside {first} to {last}, {compare}"
+    ))
 }
 
 /// The validation NLL of each epoch.

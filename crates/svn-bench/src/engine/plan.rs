@@ -138,7 +138,7 @@ fn resolve<S: Study>(
         None => warnings.extend(asked.tuned.silent_about(dataset, method)),
     }
     let mut given = given.or(&study.recipe(design, method).meant_for(method));
-    if given.select == Some(Selection::Evidence) {
+    if given.select.is_some_and(Selection::is_evidence) {
         // Which chooses what the user does not give; no other way to choose has a say.
         given.prior_precision = asked.settings.prior_precision;
     }

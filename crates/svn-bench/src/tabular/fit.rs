@@ -213,6 +213,7 @@ fn work(
 fn told(one: &Tried) -> String {
     let what = match one.candidate {
         Candidate::PriorPrecision(_) => "prior precision ",
+        Candidate::LayerPrecisions(_) => "layer precisions ",
         _ => "",
     };
     format!("tried {what}{}: NLL {}", one.candidate.value(), score(one))
@@ -238,16 +239,26 @@ pub fn afterwards(ensemble: &Ensemble) -> Option<String> {
 /// What was tried and scored, in a line; none where nothing was.
 pub fn tried(ensemble: &Ensemble) -> Option<String> {
     let tried = &ensemble.training().tried;
-    let each = tried
-        .iter()
-        .map(|one| format!("{} {}", one.candidate.value(), score(one)));
+    let each = tried.iter().map(|one| match &one.candidate {
+        // Whose value is a list in a list.
+        layers @ Candidate::LayerPrecisions(_) => {
+            let factors = layers.value().replace(',', "/");
+            format!("by layer {factors} {}", score(one))
+        }
+        other => format!("{} {}", other.value(), score(one)),
+    });
     let each = each.collect::<Vec<String>>().join(", ");
     let recipe = &ensemble.settings().recipe;
     let chosen = match tried.first()?.candidate {
-        Candidate::PriorPrecision(_) => format!(
-            "prior precision {}; negative log evidence of the rows fitted, nats a row",
-            recipe.prior_precision?
-        ),
+        Candidate::PriorPrecision(_) => {
+            let layers = recipe.layer_precisions.clone();
+            let layers = layers.map(|factors| Candidate::LayerPrecisions(factors).value());
+            format!(
+                "prior precision {}{}; negative log evidence of the rows fitted, nats a row",
+                recipe.prior_precision?,
+                layers.map_or_else(String::new, |factors| format!(" times {factors} by layer"))
+            )
+        }
         _ => format!(
             "likelihood {}; NLL of unseen rows after a quarter of the epochs",
             Candidate::Likelihood(recipe.likelihood?).value()
@@ -282,7 +293,7 @@ fn train(
     // What is not said of the target is tried, on rows that members have not seen.
     if recipe.likelihood.is_none()
         && recipe.predictive != Some(Predictive::StudentT)
-        && recipe.select != Some(Selection::Evidence)
+        && !recipe.select.is_some_and(Selection::is_evidence)
         && request.method != Method::Linear
         && matches!(learned.target, Targets::Numbers(_))
     {
@@ -292,7 +303,7 @@ fn train(
     let known = tried.clone();
     let mut on_tried = |one: &Tried| {
         watch.tell(&told(one));
-        tried.push(*one);
+        tried.push(one.clone());
         // Without the file they are tried again after an interruption.
         if let Err(error) = folder.keep_tried(&tried) {
             watch.warn(&error.to_string());

@@ -83,6 +83,7 @@ fn tuning_leaves_trials_and_settings_that_the_benchmark_takes() {
     assert!(stderr.contains("--tune"), "{stderr}");
     let arguments = ["--tune", "--select", "evidence", "--out", out];
     let (code, _, stderr) = finish(with_ridge(&short(&arguments), 0));
-    let told = "--tune with select = evidence: no rows score a trial; take validation or kfold";
+    let told =
+        "--tune with the evidence as select: no rows score a trial; take validation or kfold";
     assert!(code == 2 && stderr.contains(told), "{code} {stderr}");
 }

@@ -181,6 +181,34 @@ fn the_evidence_chooses_a_prior_and_all_rows_are_fitted() {
         let page = read(folder, &format!("{model}/report.html"));
         assert!(page.contains("negative log evidence") && !page.contains("Validation rows"));
     }
+    let by_layer = ["--select", "evidence-by-layer", "--prior-precision", "2"];
+    let (stdout, stderr) = fit(folder, "houses.csv", "price", "layers", &by_layer);
+    assert!(stderr.contains("tried layer precisions "), "{stderr}");
+    // 2, and factors of layers if these were better, then both with their evidence.
+    let chosen = stdout
+        .lines()
+        .find(|line| line.starts_with("prior precision 2"));
+    let (chosen, each) = chosen
+        .unwrap()
+        .split_once("; negative log evidence")
+        .unwrap();
+    let each: Vec<&str> = each.split(", ").collect();
+    assert!(
+        each.len() >= 3 && each[2].starts_with("by layer "),
+        "{each:?}"
+    );
+    match chosen.strip_prefix("prior precision 2 times ") {
+        None => assert_eq!(chosen, "prior precision 2"),
+        Some(factors) => {
+            let factors = factors.strip_suffix(" by layer").unwrap().replace(',', "/");
+            assert!(
+                each.iter()
+                    .any(|one| one.starts_with(&format!("by layer {factors} "))),
+                "{stdout}"
+            );
+        }
+    }
+    done(folder, &["predict", "layers", "new.csv", "-o", "l.csv"]);
     let arguments = ["predict", "a", "new.csv", "-o", "c.csv", "--conformal"];
     let (code, _, stderr) = svn(folder, &arguments);
     let told = "needs 9 validation rows or more, the model has 0";

@@ -140,6 +140,7 @@ impl<T: Number> Linearized for NativeLinearization<T> {
             Record::Pointwise { derivative } => Record::Pointwise {
                 derivative: derivative.slice(s![.., ..count]).to_owned(),
             },
+            Record::Scale { factor } => Record::Scale { factor: *factor },
         };
         let tapes = self.tapes.iter();
         Ok(Box::new(Self {

@@ -25,7 +25,7 @@ pub(crate) fn first_unsupported(network: &Sequential) -> Option<(usize, &Layer)>
     let is_vector = |layer: &Layer| {
         matches!(
             layer,
-            Layer::Linear { .. } | Layer::Activation(_) | Layer::Flatten
+            Layer::Linear { .. } | Layer::Activation(_) | Layer::Scale(_) | Layer::Flatten
         )
     };
     let mut layers = network.layers().iter().enumerate();

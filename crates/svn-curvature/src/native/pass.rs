@@ -18,6 +18,8 @@ pub(super) enum Record<T> {
     },
     /// The derivative of an elementwise function, `width × b`.
     Pointwise { derivative: Array2<T> },
+    /// The factor of a scaling.
+    Scale { factor: T },
 }
 
 /// The weight of a layer, `O × K`, in the flat parameters.
@@ -70,6 +72,15 @@ pub(super) fn forward<T: Number>(
                         tape.push(Record::Pointwise { derivative });
                     }
                     None => activate(*function, elements(values), &mut []),
+                }
+            }
+            Layer::Scale(factor) => {
+                let factor = T::from_f64(*factor);
+                let values =
+                    values.get_or_insert_with(|| samples.as_standard_layout().into_owned());
+                values.mapv_inplace(|value| (factor * value).flushed());
+                if let Some(tape) = tape.as_deref_mut() {
+                    tape.push(Record::Scale { factor });
                 }
             }
             // Vectors are flat.
@@ -147,6 +158,7 @@ pub(super) fn pull_back<T: Number>(
     for record in records.iter().rev() {
         match record {
             Record::Pointwise { derivative } => scale(&mut cotangents, derivative),
+            Record::Scale { factor } => cotangents.mapv_inplace(|c| (*factor * c).flushed()),
             Record::Affine { block, input } => {
                 let input = input.as_ref().map(|input| input.view());
                 visit(*block, input, cotangents.view())?;

@@ -20,6 +20,8 @@ pub(super) struct Maxima<'a> {
     pub block: &'a AffineBlock,
     input: &'a Input,
     derivatives: Vec<&'a Tensor>,
+    /// Of the scalings.
+    factor: f64,
     indices: &'a Tensor,
     /// Number of records up to the pooling and with it.
     pub records: usize,
@@ -36,10 +38,11 @@ impl<'a> Maxima<'a> {
             return None;
         };
         let block = subject.block(first);
-        let mut derivatives = Vec::new();
+        let (mut derivatives, mut scale) = (Vec::new(), 1.0);
         for (index, record) in records.iter().enumerate().skip(at + 1) {
             match record {
                 Record::Pointwise { derivative } => derivatives.push(derivative),
+                Record::Scale { factor } => scale *= factor,
                 Record::MaxPool { indices, .. } => {
                     let size = indices.size();
                     let pools = (size[3] * size[4]) as usize;
@@ -47,6 +50,7 @@ impl<'a> Maxima<'a> {
                         block,
                         input,
                         derivatives,
+                        factor: scale,
                         indices,
                         records: index + 1,
                     });
@@ -63,6 +67,9 @@ impl<'a> Maxima<'a> {
         let maxima = self.indices.f_flatten(3, 4)?;
         let (n, b, o, q) = maxima.size4()?;
         let mut cotangent = cotangent.f_flatten(4, 5)?;
+        if self.factor != 1.0 {
+            cotangent = cotangent.f_mul_scalar(self.factor)?;
+        }
         for derivative in &self.derivatives {
             let slopes = derivative.f_flatten(3, 4)?.f_gather(3, &maxima, false)?;
             cotangent = cotangent.f_mul(&slopes.f_unsqueeze(2)?)?;

@@ -84,6 +84,10 @@ fn apply_layers(
                 };
                 (y, record)
             }
+            Layer::Scale(factor) => (
+                h.f_mul_scalar(*factor)?,
+                Some(Record::Scale { factor: *factor }),
+            ),
             Layer::Flatten => (
                 h.f_flatten(2, -1)?,
                 Some(Record::Flatten { input: per_sample }),

@@ -19,6 +19,8 @@ pub(crate) enum Record {
     },
     /// The derivative of an elementwise function, `M × b × features`.
     Pointwise { derivative: Tensor },
+    /// The factor of a scaling.
+    Scale { factor: f64 },
     /// Shape per sample before flattening.
     Flatten { input: Vec<i64> },
     /// Where each window had its maximum, `M × b × C × H' × W'`.
@@ -47,6 +49,7 @@ impl Record {
             Self::Pointwise { derivative } => Self::Pointwise {
                 derivative: derivative.f_narrow(1, first, count)?,
             },
+            Self::Scale { factor } => Self::Scale { factor: *factor },
             Self::Flatten { input } => Self::Flatten {
                 input: input.clone(),
             },
@@ -74,6 +77,7 @@ impl Record {
         match self {
             Self::Affine { .. } => Ok(cotangent),
             Self::Pointwise { derivative } => cotangent.f_mul_(&derivative.f_unsqueeze(2)?),
+            Self::Scale { factor } => cotangent.f_mul_scalar_(*factor),
             Self::Flatten { input } => cotangent.f_reshape(with(input)),
             Self::MaxPool {
                 pool,

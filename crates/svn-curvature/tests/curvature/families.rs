@@ -165,7 +165,7 @@ fn kfac_equals_the_layer_blocks_for_a_single_sample_without_convolution() {
             assert!(error < EXACT, "{name}: {error:e}");
         }
     });
-    assert_eq!(checked, 4 * 7 * backends().len());
+    assert_eq!(checked, 4 * 8 * backends().len());
 }
 
 #[test]

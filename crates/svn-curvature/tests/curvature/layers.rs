@@ -24,6 +24,7 @@ fn layers_are_read_as_pytorch_prints_them() {
             Layer::Activation(Activation::Gelu),
         ),
         ("Flatten(start_dim=1, end_dim=-1)", Layer::Flatten),
+        ("Scale(factor=0.5)", Layer::Scale(0.5)),
         (
             "Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1))",
             Layer::Conv2d(Conv2d::new(3, 8, [3, 3])),
@@ -107,6 +108,10 @@ fn unsupported_layers_and_settings_are_named() {
             "layer Linear is not supported: in_features must be a number",
         ),
         (
+            "Scale(factor=half)",
+            "layer Scale is not supported: factor must be a number",
+        ),
+        (
             "Linear(3, 2",
             "layer Linear is not supported: the closing bracket is missing",
         ),
@@ -136,6 +141,12 @@ fn layers_that_do_not_fit_are_named_with_both_shapes() {
         message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(3, 2, [3, 3]))]),
         "layer 0 (Conv2d) takes inputs of shape [3, height, width], but what comes before it gives [1, 4, 4] per sample"
     );
+    for factor in [0.0, f64::NAN] {
+        let layers = vec![Layer::linear(6, 1), Layer::Scale(factor)];
+        let expected = "layer 1 (Scale) is not supported: its factor is";
+        let found = message(&[6], layers);
+        assert!(found.starts_with(expected), "{found}");
+    }
     assert!(
         message(&[1, 4, 4], vec![Layer::Conv2d(Conv2d::new(1, 2, [5, 5]))])
             .contains("at least one window")

@@ -182,6 +182,7 @@ impl Checkpoint {
             network,
             likelihood,
             prior_precision,
+            layer_precisions,
             particles,
             epochs,
             patience: _,
@@ -206,6 +207,7 @@ impl Checkpoint {
         }
         let pairs = differ!(
             "method" method, "network" network, "likelihood" likelihood, "prior precision" prior_precision,
+            "layer precisions" layer_precisions,
             "particles" particles, "batch size" batch_size, "curvature" curvature, "context" context,
             "precision" precision, "noise floor" noise_floor, "minibatch noise" minibatch_noise, "averaging" averaging,
             "last epoch" last_epoch, "backend" backend, "device" device, "seed" seed

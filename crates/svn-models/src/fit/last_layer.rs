@@ -102,7 +102,7 @@ fn check_ensemble(
     if network.layers() != ensemble.network().layers() {
         return Err(ModelError::setting(
             "network of a last-layer fit",
-            format!("{:?}", settings.network),
+            format!("{:?}", network.layers()),
             &format!("the ensemble's, {:?}", ensemble.network().layers()),
         ));
     }
@@ -137,9 +137,8 @@ impl Split {
     fn new(ensemble: &Members) -> Result<Self, ModelError> {
         let network = ensemble.network();
         let layers = network.layers();
-        let is_affine = |layer: &Layer| matches!(layer, Layer::Linear { .. } | Layer::Conv2d(_));
-        let affine = layers.iter().filter(|layer| is_affine(layer)).count();
-        let cut = layers.iter().rposition(is_affine).unwrap_or(0);
+        let affine = layers.iter().filter(|layer| layer.is_affine()).count();
+        let cut = layers.iter().rposition(Layer::is_affine).unwrap_or(0);
         if affine < 2 {
             return Err(ModelError::setting(
                 "affine layers of a last-layer fit",

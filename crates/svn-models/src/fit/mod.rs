@@ -197,6 +197,15 @@ fn begin<'a>(
             (state, Progress::default())
         }
         Start::Members(members) => {
+            if members.network().layers() != network.layers() {
+                let found = format!("{:?}", members.network().layers());
+                let expected = format!("{:?}", network.layers());
+                return Err(ModelError::setting(
+                    "network of the members that training goes on from",
+                    found,
+                    &expected,
+                ));
+            }
             let expected = (settings.particles, network.layout().dim());
             if members.particles().dim() != expected {
                 return Err(ModelError::Shape {

@@ -3,7 +3,7 @@
 use crate::likelihood::{
     Gaussian, HeteroscedasticGaussian, MixtureDensity, Ordinal, StudentT, no_exact_root,
 };
-use crate::network::{NetworkSettings, last_layer};
+use crate::network::{NetworkSettings, last_layer, with_layer_precisions};
 use crate::posterior::{ContextSettings, CurvaturePart, CurvatureRoot, CurvatureSettings};
 use crate::{Backend, BackendKind, Device, Likelihood, ModelError, Precision};
 use serde::{Deserialize, Serialize};
@@ -64,6 +64,7 @@ impl LikelihoodKind {
 /// | `network` | multilayer perceptron or LeNet | [`NetworkSettings`] |
 /// | `likelihood` | of numbers or classes | [`LikelihoodKind`] |
 /// | `prior_precision` | `δ` of the prior `N(0, δ⁻¹ I)` on standardised data | > 0 |
+/// | `layer_precisions` | `r_l`, one for each affine layer, whose prior precision is `r_l δ`; empty for 1 each | > 0 |
 /// | `particles` | `N` | ≥ 1 |
 /// | `epochs` | passes over the training rows | ≥ 1 |
 /// | `patience` | epochs without a better validation score after which the run ends; left out, it does not | ≥ 1 |
@@ -90,6 +91,10 @@ pub struct FitSettings {
     pub likelihood: LikelihoodKind,
     /// Prior precision `δ`.
     pub prior_precision: f64,
+    /// Prior precision of each affine layer over `δ`. The network is then one with [scaled](svn_curvature::Layer::Scale) layers, and its
+    /// particles are the weights before the scaling, all of prior precision `δ`; step sizes and damping are of these. Empty for 1 each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layer_precisions: Vec<f64>,
     /// Number of particles `N`.
     pub particles: usize,
     /// Number of passes over the training rows.
@@ -156,6 +161,7 @@ impl FitSettings {
             network,
             likelihood,
             prior_precision: 1.0,
+            layer_precisions: Vec::new(),
             particles: 5,
             epochs: 50,
             patience: None,
@@ -280,11 +286,15 @@ impl FitSettings {
     /// The network for rows of `inputs` features.
     ///
     /// # Errors
-    /// As for [`NetworkSettings::build`] and [`LikelihoodKind::build`].
+    /// As for [`NetworkSettings::build`] and [`LikelihoodKind::build`]; [`ModelError::Setting`] for layer precisions that are not those of its affine layers.
     pub fn build_network(&self, inputs: usize) -> Result<Sequential, ModelError> {
         let network = self
             .network
             .build(inputs, self.build_likelihood()?.outputs())?;
+        let network = match self.layer_precisions.as_slice() {
+            [] => network,
+            factors => with_layer_precisions(&network, factors)?,
+        };
         let last = last_layer(&network);
         match &self.method {
             Method::LlSvn { coordinates, .. }

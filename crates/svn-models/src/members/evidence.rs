@@ -62,17 +62,10 @@ impl Laplace {
         training: &Rows,
     ) -> Result<f64, ModelError> {
         check_precision(prior_precision)?;
-        self.check_members(members)?;
+        self.check_whole(members)?;
         let dim = Part::Whole.dim(members);
         let mut sum = members.fitted(training)?.log_likelihood.sum();
         for (member, curvature) in self.curvature().iter().enumerate() {
-            if curvature.dim() != dim {
-                return Err(ModelError::Shape {
-                    what: "parameters of an evidence".into(),
-                    found: vec![curvature.dim()],
-                    expected: vec![dim],
-                });
-            }
             let weights = members.particles.row(member);
             let log_det = curvature.factor(member, prior_precision)?.log_det();
             sum += 0.5

@@ -216,6 +216,24 @@ impl Laplace {
             expected: vec![self.members.len()],
         })
     }
+
+    /// Refuses a curvature of the last layer alone, or of other members.
+    pub(super) fn check_whole(&self, members: &Members) -> Result<(), ModelError> {
+        self.check_members(members)?;
+        let dim = Part::Whole.dim(members);
+        match self
+            .curvature()
+            .iter()
+            .find(|curvature| curvature.dim() != dim)
+        {
+            None => Ok(()),
+            Some(other) => Err(ModelError::Shape {
+                what: "parameters of an evidence".into(),
+                found: vec![other.dim()],
+                expected: vec![dim],
+            }),
+        }
+    }
 }
 
 /// Whether the curvature of all `dim` parameters is to be had from so many rows: as a square matrix of `dim`, or as the rows where these take no more than the

@@ -1,5 +1,7 @@
 //! The curvature of a member at all training rows: what its Laplace approximation is made of, see [`Laplace`](super::Laplace).
 
+use std::ops::Range;
+
 use ndarray::{Array2, ArrayView2, Axis, s};
 use svn_linalg::{Cholesky, CholeskyParams, Factor, LowRankFactor, gram};
 
@@ -135,5 +137,43 @@ impl MemberCurvature {
             }
         };
         factor.map_err(|error| not_factored(member, error))
+    }
+
+    /// How many directions of the parameters of each range the rows determine rather than the prior, `γ_l = d_l − δ tr (H_p⁻¹)_ll`.
+    ///
+    /// ```text
+    /// r ≤ d:   γ_l = |L⁻¹ R̂_l|²,                  L Lᵀ = R̂ R̂ᵀ + (δ/w) I
+    /// ```
+    pub(super) fn determined(
+        &self,
+        member: usize,
+        precision: f64,
+        ranges: &[Range<usize>],
+    ) -> Result<Vec<f64>, ModelError> {
+        match self {
+            Self::Rows { rows, gram, weight } => {
+                let params = CholeskyParams::strict();
+                let factor =
+                    Cholesky::factorize_with_damping(gram.view(), precision / weight, &params)
+                        .map_err(|error| not_factored(member, error))?;
+                let of = |range: &Range<usize>| {
+                    let columns = rows.slice(s![.., range.clone()]);
+                    factor.inverse_quadratic(columns.t()).sum()
+                };
+                Ok(ranges.iter().map(of).collect())
+            }
+            Self::Dense(hessian) => {
+                let factor = self.factor(member, precision)?;
+                let inverse = factor
+                    .solve(Array2::eye(hessian.nrows()).view())
+                    .map_err(|error| not_factored(member, error))?;
+                let variances = inverse.diag();
+                let of = |range: &Range<usize>| {
+                    let variances = variances.slice(s![range.clone()]);
+                    range.len() as f64 - precision * variances.sum()
+                };
+                Ok(ranges.iter().map(of).collect())
+            }
+        }
     }
 }

@@ -7,6 +7,7 @@ mod evidence;
 mod families;
 mod head;
 mod laplace;
+mod layer_precisions;
 mod member_curvature;
 mod minimum;
 mod mixture;

@@ -7,7 +7,7 @@
 //! v_c = ãᵀ (H⁻¹)_{S_c S_c} ã
 //! ```
 //!
-//! needs of `H⁻¹` one small block an output, made once.
+//! needs of `H⁻¹` one small block an output, made once. A scaling behind the layer is in its `ã`.
 
 use ndarray::{Array1, Array2, Array4, ArrayView2, ArrayViewMut2, Axis};
 use svn_curvature::{Layer, Linearized, Sequential};
@@ -101,7 +101,10 @@ fn own_parameters(network: &Sequential, output: usize) -> Option<Vec<usize>> {
         inputs,
         outputs,
         bias,
-    }) = network.layers().last()
+    }) = network
+        .layers()
+        .iter()
+        .rfind(|layer| !matches!(layer, Layer::Scale(_)))
     else {
         return None;
     };

@@ -24,7 +24,7 @@ use crate::recipe::{Method, Problem, Recipe, Resolved};
 use crate::scaling::FeatureScaler;
 use crate::{Backend, Device, Likelihood, Members, ModelError};
 
-/// Version of the format: 2 where the recipe names a likelihood or a selection, or a linear
+/// Version of the format: 2 where the recipe names a likelihood, a selection or precisions of layers, or a linear
 /// model is stacked; else 1, which programs of before can read.
 const SCHEMA: u32 = 2;
 const JSON: &str = "model.json";
@@ -94,7 +94,7 @@ struct Description {
     linear: Option<(Linear, usize)>,
     likelihood: Likelihood,
     choices: Choices,
-    /// Among which the likelihood or the prior precision was chosen.
+    /// Among which the likelihood or the prior precisions were chosen.
     #[serde(default, rename = "likelihoods", skip_serializing_if = "Vec::is_empty")]
     tried: Vec<Tried>,
     train_rows: usize,
@@ -150,9 +150,10 @@ fn save(ensemble: &Ensemble, folder: &Path) -> Result<(), ModelFileError> {
     let description = Description {
         schema: {
             let recipe = &ensemble.resolved.recipe;
-            match (recipe.likelihood, recipe.select, &ensemble.linear) {
-                (None, None, None) => 1,
-                _ => SCHEMA,
+            let named = recipe.likelihood.is_some() || recipe.select.is_some();
+            match named || recipe.layer_precisions.is_some() || ensemble.linear.is_some() {
+                true => SCHEMA,
+                false => 1,
             }
         },
         version: env!("CARGO_PKG_VERSION").to_owned(),

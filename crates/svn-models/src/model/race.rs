@@ -10,7 +10,7 @@ use crate::ModelError;
 use crate::recipe::{Head, Recipe};
 
 /// A setting that is chosen by trying.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Candidate {
@@ -18,47 +18,60 @@ pub enum Candidate {
     Likelihood(Head),
     /// Of the Gaussian prior.
     PriorPrecision(f64),
+    /// Of each affine layer's Gaussian prior over that, beside the best prior precision before it.
+    LayerPrecisions(Vec<f64>),
 }
 
 impl Candidate {
     /// Its value as in a file.
-    pub fn value(self) -> String {
+    pub fn value(&self) -> String {
         match self {
             Self::Likelihood(head) => {
                 let name = serde_json::to_value(head).unwrap_or_default();
                 name.as_str().unwrap_or_default().to_owned()
             }
             Self::PriorPrecision(precision) => precision.to_string(),
+            Self::LayerPrecisions(factors) => {
+                let factors: Vec<String> = factors.iter().map(f64::to_string).collect();
+                factors.join(",")
+            }
         }
     }
 
-    fn set(self, recipe: &mut Recipe) {
+    pub(super) fn set(&self, recipe: &mut Recipe) {
         match self {
-            Self::Likelihood(head) => recipe.likelihood = Some(head),
-            Self::PriorPrecision(precision) => recipe.prior_precision = Some(precision),
+            Self::Likelihood(head) => recipe.likelihood = Some(*head),
+            Self::PriorPrecision(precision) => recipe.prior_precision = Some(*precision),
+            Self::LayerPrecisions(factors) => recipe.layer_precisions = Some(factors.clone()),
         }
     }
 }
 
 /// A setting that was tried.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     /// Which.
     #[serde(flatten)]
     pub candidate: Candidate,
     /// Nats a row, original units; none for one that could not be trained. Of a likelihood the mean negative log density of rows that its members have not seen,
-    /// or log probability of unit bins where levels were tried as well; of a prior precision `−(1/n) ln p(D)`, the negative log evidence of the training rows.
+    /// or log probability of unit bins where levels were tried as well; of prior precisions `−(1/n) ln p(D)`, the negative log evidence of the training rows.
     pub nll: Option<f64>,
 }
 
 /// The one of the least score; the first if none has one.
-fn winner(tried: &[Tried]) -> Option<Candidate> {
-    let scored = tried
-        .iter()
-        .filter_map(|one| Some((one.candidate, one.nll?)));
+pub(super) fn winner(tried: &[Tried]) -> Option<&Tried> {
+    let scored = tried.iter().filter_map(|one| Some((one, one.nll?)));
     let least = scored.min_by(|a, b| a.1.total_cmp(&b.1));
-    let first = tried.first().map(|one| one.candidate);
-    least.map(|(candidate, _)| candidate).or(first)
+    least.map(|(one, _)| one).or(tried.first())
+}
+
+/// What one fit of a race may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Trial {
+    /// Of few epochs; none for a fit as long as the last.
+    pub measure: Option<Measure>,
+    /// Seconds.
+    pub time_limit: Option<f64>,
 }
 
 impl<'o> Builder<'o> {
@@ -69,7 +82,7 @@ impl<'o> Builder<'o> {
         self
     }
 
-    /// Is told of each likelihood or prior precision that was tried.
+    /// Is told of each likelihood, or prior precisions, that were tried.
     #[must_use]
     pub fn on_tried(mut self, told: &'o mut dyn FnMut(&Tried)) -> Self {
         self.on_tried = Some(told);
@@ -86,30 +99,55 @@ impl<'o> Builder<'o> {
         fit: impl Fn(Builder<'_>) -> Result<Ensemble, ModelError>,
     ) -> Result<Ensemble, ModelError> {
         let started = Instant::now();
-        let limit = self.recipe.time_limit;
-        let mut tried = Vec::new();
-        for candidate in candidates {
-            let known = self.tried.iter().find(|one| one.candidate == candidate);
-            if let Some(known) = known {
-                tried.push(*known);
-                continue;
-            }
-            let mut trial = self.alike(candidate);
-            trial.trial = measure;
-            trial.recipe.time_limit = limit.map(|limit| limit / share as f64);
-            let nll = fit(trial).ok().map(|found| found.training.validation_nll);
-            let one = Tried {
-                candidate,
-                nll: nll.filter(|nll| nll.is_finite()),
-            };
-            if let Some(told) = &mut self.on_tried {
-                told(&one);
-            }
-            tried.push(one);
-        }
+        let time_limit = self.recipe.time_limit.map(|limit| limit / share as f64);
+        let trial = Trial {
+            measure,
+            time_limit,
+        };
+        let each = candidates.into_iter();
+        let tried: Vec<Tried> = each
+            .map(|candidate| {
+                self.attempt(candidate, trial, |builder| fit(builder).ok())
+                    .0
+            })
+            .collect();
         if let Some(best) = winner(&tried) {
-            best.set(&mut self.recipe);
+            best.candidate.set(&mut self.recipe);
         }
+        self.fit_with_the_best(tried, started, fit)
+    }
+
+    /// Try one candidate. What was tried before is not tried again, and has no ensemble.
+    pub(super) fn attempt(
+        &mut self,
+        candidate: Candidate,
+        trial: Trial,
+        fit: impl FnOnce(Builder<'static>) -> Option<Ensemble>,
+    ) -> (Tried, Option<Ensemble>) {
+        let known = self.tried.iter().find(|one| one.candidate == candidate);
+        if let Some(known) = known {
+            return (known.clone(), None);
+        }
+        let found = fit(self.alike(&candidate, trial));
+        let nll = found.as_ref().map(|found| found.training.validation_nll);
+        let one = Tried {
+            candidate,
+            nll: nll.filter(|nll| nll.is_finite()),
+        };
+        if let Some(told) = &mut self.on_tried {
+            told(&one);
+        }
+        (one, found)
+    }
+
+    /// The last fit of a race, by the settings that won, in what is left of its time.
+    pub(super) fn fit_with_the_best(
+        mut self,
+        tried: Vec<Tried>,
+        started: Instant,
+        fit: impl FnOnce(Self) -> Result<Ensemble, ModelError>,
+    ) -> Result<Ensemble, ModelError> {
+        let limit = self.recipe.time_limit;
         self.recipe.time_limit =
             limit.map(|limit| (limit - started.elapsed().as_secs_f64()).max(0.0));
         let mut ensemble = fit(self)?;
@@ -119,10 +157,12 @@ impl<'o> Builder<'o> {
     }
 
     /// The same settings but for one, which nobody watches.
-    fn alike(&self, candidate: Candidate) -> Builder<'static> {
+    pub(super) fn alike(&self, candidate: &Candidate, trial: Trial) -> Builder<'static> {
         let mut recipe = self.recipe.clone();
         candidate.set(&mut recipe);
+        recipe.time_limit = trial.time_limit;
         Builder {
+            trial: trial.measure,
             method: self.method,
             network: self.network.clone(),
             recipe,
@@ -153,8 +193,9 @@ mod tests {
             tried(Head::Mixture, None),
         ];
         let head = |head| Some(Candidate::Likelihood(head));
-        assert_eq!(winner(&of), head(Head::StudentT));
-        assert_eq!(winner(&of[2..]), head(Head::Mixture));
+        let best = |of: &[Tried]| winner(of).map(|one| one.candidate.clone());
+        assert_eq!(best(&of), head(Head::StudentT));
+        assert_eq!(best(&of[2..]), head(Head::Mixture));
     }
 
     #[test]
@@ -162,11 +203,14 @@ mod tests {
         let tried = [
             (Candidate::Likelihood(Head::StudentT), Some(0.5)),
             (Candidate::PriorPrecision(3.0), None),
+            (Candidate::LayerPrecisions(vec![1.0, 0.5]), Some(0.4)),
         ];
         let tried = tried.map(|(candidate, nll)| Tried { candidate, nll });
         let text = serde_json::to_string(&tried).unwrap();
-        let expected =
-            r#"[{"likelihood":"student-t","nll":0.5},{"prior-precision":3.0,"nll":null}]"#;
+        let expected = concat!(
+            r#"[{"likelihood":"student-t","nll":0.5},{"prior-precision":3.0,"nll":null},"#,
+            r#"{"layer-precisions":[1.0,0.5],"nll":0.4}]"#
+        );
         assert_eq!(text, expected);
         let read: Vec<Tried> = serde_json::from_str(&text).unwrap();
         assert_eq!(read, tried);

@@ -9,7 +9,7 @@
 //!
 //! Since `σ(z) = ½ + ½ tanh(z/2)`, weights four times Glorot's and biases that take the mean ½ out make a sigmoid layer
 //! start as a tanh layer; with smaller weights, or with the ½ left in, deep sigmoid networks stay long where all inputs
-//! give the same output.
+//! give the same output. A layer with a scaling behind it starts with weight and bias divided by its factor, as the same function.
 //!
 //! Particle `p` draws from stream `p` of the seed, so that the first particles of a larger ensemble are those of a
 //! smaller one.
@@ -32,6 +32,7 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
         let mut rng = ChaCha12Rng::seed_from_u64(seed);
         rng.set_stream(p as u64);
         let mut followers = followers(network).into_iter();
+        let mut scale = 1.0;
         let mut fan_in = 1.0f64;
         let mut behind_sigmoid = false;
         let mut offsets = Vec::new();
@@ -42,7 +43,9 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
                 fan_in = inputs.iter().product::<usize>().max(1) as f64;
                 let window: usize = inputs[1..].iter().product();
                 let fan_out = (outputs * window) as f64;
-                let follower = followers.next().flatten();
+                let behind = followers.next().unwrap_or_default();
+                scale = behind.scale;
+                let follower = behind.activation;
                 let variance = match follower {
                     Some(Activation::Sigmoid) => 32.0 / (fan_in + fan_out),
                     Some(_) => 2.0 / fan_in,
@@ -52,17 +55,19 @@ pub fn initial_particles(network: &Sequential, particles: usize, seed: u64) -> A
                     let z: f64 = StandardNormal.sample(&mut rng);
                     particle[index] = variance.sqrt() * z;
                 }
+                let mut weight = particle.slice_mut(s![block.range()]);
                 offsets = match behind_sigmoid {
-                    true => half_sums(particle.slice(s![block.range()]), *outputs),
+                    true => half_sums(weight.view(), *outputs),
                     false => vec![0.0; *outputs],
                 };
+                weight /= scale;
                 behind_sigmoid = follower == Some(Activation::Sigmoid);
             } else {
                 let bound = fan_in.recip().sqrt();
                 for (index, offset) in block.range().zip(&offsets) {
                     let u =
                         Uniform::new_inclusive(-bound, bound).map_or(0.0, |u| u.sample(&mut rng));
-                    particle[index] = u - offset;
+                    particle[index] = (u - offset) / scale;
                 }
             }
         }
@@ -79,16 +84,34 @@ fn half_sums(weights: ArrayView1<'_, f64>, outputs: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The activation behind each affine layer, before the next one; none behind the last.
-fn followers(network: &Sequential) -> Vec<Option<Activation>> {
-    let mut followers = Vec::new();
+/// What is behind an affine layer, before the next one.
+#[derive(Debug, Clone, Copy)]
+struct Behind {
+    /// None behind the last.
+    activation: Option<Activation>,
+    /// Before the activation.
+    scale: f64,
+}
+
+impl Default for Behind {
+    fn default() -> Self {
+        Self {
+            activation: None,
+            scale: 1.0,
+        }
+    }
+}
+
+fn followers(network: &Sequential) -> Vec<Behind> {
+    let mut followers: Vec<Behind> = Vec::new();
     for layer in network.layers() {
-        match layer {
-            Layer::Linear { .. } | Layer::Conv2d(_) => followers.push(None),
-            Layer::Activation(activation) => {
-                if let Some(last) = followers.last_mut() {
-                    *last = Some(*activation);
-                }
+        if layer.is_affine() {
+            followers.push(Behind::default());
+        }
+        match (layer, followers.last_mut()) {
+            (Layer::Activation(activation), Some(last)) => last.activation = Some(*activation),
+            (Layer::Scale(factor), Some(last)) if last.activation.is_none() => {
+                last.scale *= factor;
             }
             _ => {}
         }

@@ -1,5 +1,6 @@
 //! Where the last affine layer's parameters lie in a network's flat vector.
 
+use super::affine_layers;
 use svn_curvature::Sequential;
 use svn_stein::Coordinates;
 
@@ -18,13 +19,9 @@ use svn_stein::Coordinates;
 /// # Ok::<(), svn_models::ModelError>(())
 /// ```
 pub fn last_layer(network: &Sequential) -> Coordinates {
-    let layout = network.layout();
-    let mut weights = layout
-        .blocks()
-        .iter()
-        .filter(|block| block.shape().len() > 1);
+    let last = affine_layers(network).pop().unwrap_or_default();
     Coordinates::Range {
-        start: weights.next_back().map_or(0, |block| block.range().start),
-        end: layout.dim(),
+        start: last.start,
+        end: last.end,
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use svn_curvature::{Activation, Layer, Sequential};
 
 /// A network but for its numbers of inputs and outputs, which data and likelihood decide.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum NetworkSettings {
@@ -30,7 +30,7 @@ pub enum NetworkSettings {
 /// A network layer by layer: what PyTorch calls a sequential module.
 ///
 /// A [`Layer`] is read from the text that PyTorch prints: `"Linear(in_features=8, out_features=20, bias=True)".parse()`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layers {
     /// Shape of a sample, `[features]` or `[channels, height, width]`; a row of features holds it in row-major order.

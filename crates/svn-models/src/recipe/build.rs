@@ -56,7 +56,7 @@ impl Resolved {
     fn decided(&self) -> Result<Self, ModelError> {
         if self.recipe.likelihood != Some(Head::Auto) {
             let mut decided = self.clone();
-            if self.recipe.select == Some(Selection::Evidence) {
+            if self.recipe.select.is_some_and(Selection::is_evidence) {
                 decided.recipe.prior_precision.get_or_insert(1.0);
             }
             return Ok(decided);
@@ -144,6 +144,7 @@ impl Resolved {
             network: self.network()?,
             likelihood: self.likelihood(),
             prior_precision: needed("prior_precision", recipe.prior_precision)?,
+            layer_precisions: recipe.layer_precisions.clone().unwrap_or_default(),
             particles: needed("particles", recipe.particles)?,
             epochs: needed("epochs", recipe.epochs)?,
             patience: recipe.patience,
@@ -155,7 +156,7 @@ impl Resolved {
             noise_floor: recipe.noise_floor,
             minibatch_noise: (recipe.schedule == Some(Schedule::Noise)).then_some(NOISE_BOUND),
             averaging: recipe.averaging,
-            last_epoch: recipe.select == Some(Selection::Evidence),
+            last_epoch: recipe.select.is_some_and(Selection::is_evidence),
             backend: recipe.backend.unwrap_or_default(),
             device,
             seed,

@@ -140,7 +140,7 @@ impl Recipe {
             _ => CurvatureRoot::Sampled(1),
         };
         // Which chooses what is not given.
-        let by_evidence = given.select == Some(Selection::Evidence);
+        let by_evidence = given.select.is_some_and(Selection::is_evidence);
         // Of networks for images the layers below are an ensemble's, see `docs/experiments/vision.md`.
         let kernel = match method {
             Method::LlSvn if is_convolutional => Kernel::Delta,
@@ -189,6 +189,7 @@ impl Recipe {
             prior_precision: given
                 .prior_precision
                 .or(Some(default.prior_precision).filter(|_| !by_evidence)),
+            layer_precisions: given.layer_precisions,
             hessian,
             root: given.root.or(Some(root)).filter(|_| curved),
             ll_mode: given

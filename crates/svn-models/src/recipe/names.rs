@@ -46,10 +46,20 @@ pub enum Selection {
     /// The prior precision by the [Laplace evidence](crate::members::Laplace::log_evidence) of all rows, which are all trained on; the
     /// epoch is the last. A precision that is given is kept. A linear model, whose intercept has no prior, goes by rows that are set aside.
     Evidence,
+    /// The same, and then the prior precision of each affine layer, by [the conditions](crate::members::Laplace::layer_precisions) under which their evidence is
+    /// stationary.
+    EvidenceByLayer,
+}
+
+impl Selection {
+    /// Whether the evidence of all rows chooses.
+    pub fn is_evidence(self) -> bool {
+        matches!(self, Self::Evidence | Self::EvidenceByLayer)
+    }
 }
 
 /// Which network is trained.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum NetworkKind {

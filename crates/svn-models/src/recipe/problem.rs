@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::NetworkKind;
 
 /// What defaults depend on besides the method.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Problem {
     /// Which network.

@@ -25,7 +25,7 @@ pub(super) fn check(recipe: &Recipe) -> Result<(), ModelError> {
             .predictive
             .is_some_and(|kind| kind != Predictive::Moments);
     let warmup = recipe.warmup.is_some_and(|epochs| epochs > 0);
-    let evidence = by == Selection::Evidence;
+    let evidence = by.is_evidence();
     let others = [
         (
             recipe.temperature == Some(true) && evidence,
@@ -46,7 +46,7 @@ pub(super) fn check(recipe: &Recipe) -> Result<(), ModelError> {
     match recipe.likelihood {
         Some(head @ (Head::Auto | Head::Mixture | Head::Ordinal)) if evidence => {
             let expected = "gaussian or student-t, or select = validation or kfold";
-            let found = format!("{} beside select = evidence", named(&head));
+            let found = format!("{} beside select = {}", named(&head), named(&by));
             Err(ModelError::setting("likelihood", found, expected))
         }
         _ => Ok(()),

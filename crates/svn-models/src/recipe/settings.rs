@@ -50,6 +50,10 @@ const POSITIVE: Range<f64> = Range {
     expected: "a positive finite number",
     fits: |&value| value.is_finite() && value > 0.0,
 };
+const POSITIVES: Range<Vec<f64>> = Range {
+    expected: "positive finite numbers, one for each layer with weights",
+    fits: |values| !values.is_empty() && values.iter().all(POSITIVE.fits),
+};
 const NON_NEGATIVE: Range<f64> = Range {
     expected: "a finite number, 0 or more",
     fits: |&value| value.is_finite() && value >= 0.0,
@@ -142,8 +146,8 @@ settings! {
     patience: usize, "N", WHOLE;
     /// Seconds after which no further epoch begins
     time_limit: f64, "SECONDS", SECONDS;
-    /// What chooses: validation (the epoch by rows set aside), kfold (the epoch by all rows, each by members that have not seen its fold) or
-    /// evidence (the prior precision by the Laplace evidence of all rows, at the last epoch)
+    /// What chooses: validation (the epoch by rows set aside), kfold (the epoch by all rows, each by members that have not seen its fold),
+    /// evidence (the prior precision by the Laplace evidence of all rows, at the last epoch) or evidence-by-layer (then layer-precisions as well)
     select: Selection, "NAME", Range::ANY;
     /// Step size of first-order steps (Adam); of svn and ssvn, that of Newton steps unless newton-lr is given
     lr: f64, "RATE", POSITIVE;
@@ -169,6 +173,8 @@ settings! {
     noise_floor: f64, "VALUE", FLOOR;
     /// Precision of the Gaussian prior
     prior_precision: f64, "VALUE", POSITIVE;
+    /// Prior precision of each affine layer over prior-precision, comma separated; 1 each if left out
+    layer_precisions: Vec<f64>, "FACTORS", POSITIVES;
     /// Curvature: full, diag, kfac or ekfac
     hessian: CurvatureFamily, "NAME", Range::ANY;
     /// Root of the curvature in the outputs: exact or sampled

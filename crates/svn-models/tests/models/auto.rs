@@ -19,8 +19,8 @@ fn auto<'o>(select: Option<Selection>) -> Builder<'o> {
 }
 
 fn head(tried: &Tried) -> Head {
-    match tried.candidate {
-        Candidate::Likelihood(head) => head,
+    match &tried.candidate {
+        Candidate::Likelihood(head) => *head,
         other => panic!("{other:?}"),
     }
 }
@@ -40,7 +40,7 @@ fn humps_are_found_on_rows_left_out_and_what_was_tried_is_kept() {
     let (x, y) = humps(400);
     for select in [None, Some(Selection::Kfold)] {
         let mut told = Vec::new();
-        let mut on_tried = |one: &Tried| told.push(*one);
+        let mut on_tried = |one: &Tried| told.push(one.clone());
         let ensemble = auto(select)
             .on_tried(&mut on_tried)
             .fit(x.view(), y.view(), Task::Regression)

@@ -16,7 +16,7 @@ fn by_evidence(recipe: Recipe) -> Recipe {
     }
 }
 
-fn quick<'o>(recipe: &Recipe) -> Builder<'o> {
+pub(crate) fn quick<'o>(recipe: &Recipe) -> Builder<'o> {
     let recipe = by_evidence(recipe.clone());
     let builder = Ensemble::builder().method(Method::NewtonEnsemble);
     let builder = builder.epochs(12).particles(2).hidden(&[8]);
@@ -24,7 +24,7 @@ fn quick<'o>(recipe: &Recipe) -> Builder<'o> {
 }
 
 /// A line in the first of `columns` columns, with noise of half its slope.
-fn line(rows: usize, columns: usize) -> (Array2<f64>, Array1<f64>) {
+pub(crate) fn line(rows: usize, columns: usize) -> (Array2<f64>, Array1<f64>) {
     let mut random = ChaCha12Rng::seed_from_u64(3);
     let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
     let x = Array2::from_shape_simple_fn((rows, columns), &mut normal);
@@ -54,7 +54,7 @@ fn few_rows_on_a_line_take_a_stronger_prior_than_many_on_a_curve() {
 fn all_rows_are_trained_on_and_the_largest_evidence_is_kept() {
     let (x, y) = line(60, 3);
     let mut told = Vec::new();
-    let mut on_tried = |one: &Tried| told.push(*one);
+    let mut on_tried = |one: &Tried| told.push(one.clone());
     let builder = quick(&Recipe::default()).on_tried(&mut on_tried);
     let ensemble = builder.fit(x.view(), y.view(), Task::Regression).unwrap();
     let training = ensemble.training();
@@ -69,8 +69,8 @@ fn all_rows_are_trained_on_and_the_largest_evidence_is_kept() {
             .all(|epoch| epoch.validation_nll.is_none())
     );
     assert_eq!(training.tried, told);
-    let of = |one: &Tried| match one.candidate {
-        Candidate::PriorPrecision(precision) => (precision, one.nll.unwrap()),
+    let of = |one: &Tried| match &one.candidate {
+        Candidate::PriorPrecision(precision) => (*precision, one.nll.unwrap()),
         other => panic!("{other:?}"),
     };
     let scores: Vec<(f64, f64)> = told.iter().map(of).collect();
@@ -110,7 +110,7 @@ fn all_rows_are_trained_on_and_the_largest_evidence_is_kept() {
     let alone = alone.fit(x.view(), y.view(), Task::Regression).unwrap();
     assert_eq!(alone.members().particles(), members.particles());
     let only = told.iter().find(|one| of(one).0 == best.0).unwrap();
-    assert_eq!(alone.training().tried, [*only]);
+    assert_eq!(alone.training().tried, std::slice::from_ref(only));
 }
 
 /// Heavy tails by first-order steps, a common noise and an average, a warm-up, classes.

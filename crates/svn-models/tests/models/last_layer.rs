@@ -354,7 +354,7 @@ fn what_does_not_fit_the_ensemble_is_named() {
                 activation: Activation::Tanh,
             }
         },
-        "network of a last-layer fit is Mlp",
+        "network of a last-layer fit is [Linear { inputs: 784, outputs: 6,",
     );
     is_about(
         &|s| {

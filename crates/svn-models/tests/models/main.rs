@@ -14,6 +14,7 @@ mod fit;
 mod folds;
 mod heads;
 mod last_layer;
+mod layer_precisions;
 #[cfg(feature = "torch")]
 mod lenet;
 mod linear;

@@ -53,10 +53,10 @@ pub fn tune<S: Study>(
     if plan
         .groups
         .iter()
-        .any(|group| selects(group) == Some(Selection::Evidence))
+        .any(|group| selects(group).is_some_and(Selection::is_evidence))
     {
         let message =
-            "--tune with select = evidence: no rows score a trial; take validation or kfold";
+            "--tune with the evidence as select: no rows score a trial; take validation or kfold";
         return Err(EngineError::Arguments(message.to_owned()));
     }
     let mut winners = Vec::new();

@@ -61,7 +61,7 @@ fn is_convolutional(network: &Sequential) -> bool {
     let is_vector = |layer: &Layer| {
         matches!(
             layer,
-            Layer::Linear { .. } | Layer::Activation(_) | Layer::Flatten
+            Layer::Linear { .. } | Layer::Activation(_) | Layer::Scale(_) | Layer::Flatten
         )
     };
     !network.layers().iter().all(is_vector)
@@ -185,6 +185,18 @@ fn architectures(outputs: usize) -> Vec<(&'static str, Vec<usize>, Vec<Layer>)> 
             ],
         ),
         (
+            "scaled layers",
+            vec![4],
+            vec![
+                Layer::Scale(0.8),
+                Layer::linear(4, 5),
+                Layer::Scale(-1.7),
+                act(Activation::Gelu),
+                no_bias(5, outputs),
+                Layer::Scale(0.3),
+            ],
+        ),
+        (
             "small lenet",
             vec![1, 12, 12],
             vec![
@@ -224,6 +236,7 @@ fn architectures(outputs: usize) -> Vec<(&'static str, Vec<usize>, Vec<Layer>)> 
             vec![1, 7, 7],
             vec![
                 Layer::Conv2d(Conv2d::new(1, 2, [2, 2])),
+                Layer::Scale(1.5),
                 Layer::MaxPool2d(Pool2d::new([3, 3]).stride([1, 2]).padding([1, 1])),
                 act(Activation::Sigmoid),
                 Layer::Conv2d(Conv2d::new(2, 2, [3, 3]).stride([2, 1])),

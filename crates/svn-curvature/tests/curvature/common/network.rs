@@ -50,6 +50,10 @@ pub(crate) fn evaluate(
                 values.iter_mut().for_each(|z| *z = z.activate(*function));
                 continue;
             }
+            Layer::Scale(factor) => {
+                values.iter_mut().for_each(|z| *z = *z * (*factor).into());
+                continue;
+            }
             Layer::Flatten => {
                 shape = vec![values.len()];
                 continue;

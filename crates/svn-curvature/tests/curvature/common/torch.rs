@@ -83,6 +83,7 @@ fn forward(network: &Sequential, flat: &Tensor, x: &Tensor) -> Tensor {
             Layer::Activation(Activation::Tanh) => h.tanh(),
             Layer::Activation(Activation::Sigmoid) => h.sigmoid(),
             Layer::Activation(Activation::Gelu) => h.gelu("none"),
+            Layer::Scale(factor) => h * *factor,
             Layer::Flatten => h.flatten(1, -1),
             Layer::MaxPool2d(p) => {
                 let (kernel, stride) = (pair(p.kernel), pair(p.stride));

@@ -101,6 +101,7 @@ fn there_and_back() {
         ("noise", "homoscedastic"),
         ("noise_floor", "0.01"),
         ("prior_precision", "2"),
+        ("layer_precisions", "1,0.5,4"),
         ("hessian", "ekfac"),
         ("root", "sampled 3"),
         ("ll_mode", "pretrained"),

@@ -91,6 +91,9 @@ fn what_differs_from_the_run_that_wrote_it_is_named() {
             (&|s: &mut FitSettings| s.curvature.every = 2) as &dyn Fn(&mut FitSettings),
         ),
         ("batch size", &|s| s.batch_size = 8),
+        ("layer precisions", &|s| {
+            s.layer_precisions = vec![1.0, 2.0, 1.0]
+        }),
         ("particles", &|s| s.particles = 2),
         ("method", &|s| {
             s.method = Method::Ensemble {
