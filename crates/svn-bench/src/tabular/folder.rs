@@ -192,12 +192,8 @@ impl Folder {
     ) -> Result<Kept, TabularError> {
         let made = self.work().join("model");
         // Of a fit that was killed while its files were moved.
-        match fs::remove_dir_all(&made) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(TabularError::io(&made)(error));
-            }
-            _ => ensemble.save(&made)?,
-        }
+        gone(&made, fs::remove_dir_all(&made))?;
+        ensemble.save(&made)?;
         kept.model_sha256 = sha256(&made.join(MODEL[1]))?;
         self.write(&made.join(COST), &cost)?;
         self.write(&made.join(TABLE), &kept)?;
@@ -213,7 +209,7 @@ impl Folder {
     fn clear(&self) -> Result<(), TabularError> {
         remove(&self.work().join(REQUEST))?;
         let work = self.work();
-        fs::remove_dir_all(&work).map_err(TabularError::io(work))
+        gone(&work, fs::remove_dir_all(&work))
     }
 
     /// Whether a fit is done; what one that was killed at its last moment left is removed.
@@ -290,7 +286,12 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, TabularError> {
 }
 
 fn remove(path: &Path) -> Result<(), TabularError> {
-    match fs::remove_file(path) {
+    gone(path, fs::remove_file(path))
+}
+
+/// What was not there is gone as well.
+fn gone(path: &Path, removed: std::io::Result<()>) -> Result<(), TabularError> {
+    match removed {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(TabularError::io(path)(error))
         }

@@ -23,7 +23,7 @@
 
 use ndarray::{Array2, Array3, ArrayView2, Axis, s};
 use svn_curvature::{Backend, Linearized, Precision};
-use svn_linalg::{Cholesky, CholeskyParams, Factor};
+use svn_linalg::Factor;
 
 use super::Members;
 use super::member_curvature::{MemberCurvature, Part};
@@ -189,19 +189,10 @@ impl Laplace {
         let mut sum = 0.0;
         for (member, curvature) in self.members.iter().enumerate() {
             // The smaller side has the same eigenvalues but for zeros, which count as nothing.
-            let (matrix, weight) = match curvature {
-                MemberCurvature::Rows { gram, weight, .. } => (gram, *weight),
-                MemberCurvature::Dense(hessian) => (hessian, 1.0),
-            };
-            let precision = prior_precision / weight;
-            let params = CholeskyParams::strict();
-            let factor = Cholesky::factorize_with_damping(matrix.view(), precision, &params)
-                .map_err(|error| not_factored(member, error))?;
-            let side = matrix.nrows();
-            let inverse = factor
-                .solve(Array2::eye(side).view())
-                .map_err(|error| not_factored(member, error))?;
-            sum += side as f64 - precision * inverse.diag().sum();
+            let (factor, shift) = curvature.smaller_side(member, prior_precision)?;
+            let side = factor.dim();
+            let variances = factor.inverse_quadratic(Array2::eye(side).view());
+            sum += side as f64 - shift * variances.sum();
         }
         Ok(sum / self.members.len().max(1) as f64)
     }

@@ -139,10 +139,29 @@ impl MemberCurvature {
         factor.map_err(|error| not_factored(member, error))
     }
 
-    /// How many directions of the parameters of each range the rows determine rather than the prior, `γ_l = d_l − δ tr (H_p⁻¹)_ll`.
+    /// The smaller side, factored, and the shift of it that the prior is.
     ///
     /// ```text
-    /// r ≤ d:   γ_l = |L⁻¹ R̂_l|²,                  L Lᵀ = R̂ R̂ᵀ + (δ/w) I
+    /// r ≤ d:   R̂ R̂ᵀ + (δ/w) I          r > d:   w R̂ᵀ R̂ + δ I
+    /// ```
+    pub(super) fn smaller_side(
+        &self,
+        member: usize,
+        precision: f64,
+    ) -> Result<(Cholesky, f64), ModelError> {
+        let (matrix, shift) = match self {
+            Self::Rows { gram, weight, .. } => (gram, precision / weight),
+            Self::Dense(hessian) => (hessian, precision),
+        };
+        let params = CholeskyParams::strict();
+        let factor = Cholesky::factorize_with_damping(matrix.view(), shift, &params);
+        Ok((factor.map_err(|error| not_factored(member, error))?, shift))
+    }
+
+    /// How many directions of the parameters of each range the rows determine rather than the prior.
+    ///
+    /// ```text
+    /// γ_l = d_l − δ tr (H_p⁻¹)_ll = tr R̂_lᵀ (R̂ R̂ᵀ + (δ/w) I)⁻¹ R̂_l
     /// ```
     pub(super) fn determined(
         &self,
@@ -150,30 +169,17 @@ impl MemberCurvature {
         precision: f64,
         ranges: &[Range<usize>],
     ) -> Result<Vec<f64>, ModelError> {
-        match self {
-            Self::Rows { rows, gram, weight } => {
-                let params = CholeskyParams::strict();
-                let factor =
-                    Cholesky::factorize_with_damping(gram.view(), precision / weight, &params)
-                        .map_err(|error| not_factored(member, error))?;
-                let of = |range: &Range<usize>| {
-                    let columns = rows.slice(s![.., range.clone()]);
-                    factor.inverse_quadratic(columns.t()).sum()
-                };
-                Ok(ranges.iter().map(of).collect())
+        let (factor, shift) = self.smaller_side(member, precision)?;
+        let each = |of: &dyn Fn(&Range<usize>) -> f64| ranges.iter().map(of).collect();
+        Ok(match self {
+            Self::Rows { rows, .. } => each(&|range| {
+                let columns = rows.slice(s![.., range.clone()]);
+                factor.inverse_quadratic(columns.t()).sum()
+            }),
+            Self::Dense(_) => {
+                let variances = factor.inverse_quadratic(Array2::eye(factor.dim()).view());
+                each(&|range| range.len() as f64 - shift * variances.slice(s![range.clone()]).sum())
             }
-            Self::Dense(hessian) => {
-                let factor = self.factor(member, precision)?;
-                let inverse = factor
-                    .solve(Array2::eye(hessian.nrows()).view())
-                    .map_err(|error| not_factored(member, error))?;
-                let variances = inverse.diag();
-                let of = |range: &Range<usize>| {
-                    let variances = variances.slice(s![range.clone()]);
-                    range.len() as f64 - precision * variances.sum()
-                };
-                Ok(ranges.iter().map(of).collect())
-            }
-        }
+        })
     }
 }

@@ -92,13 +92,7 @@ impl Builder<'_> {
             measure: None,
             time_limit: self.recipe.time_limit.map(|limit| limit / fits),
         };
-        let mut tried: Vec<Tried> = Vec::new();
-        for candidate in candidates {
-            tried.push(
-                self.attempt(candidate, trial, |builder| fit(builder).ok())
-                    .0,
-            );
-        }
+        let mut tried = self.attempts(candidates, trial, &fit);
         // What an earlier run has found stands; where it came to the last fit it was done with them.
         let by_layer = |one: &&Tried| matches!(one.candidate, Candidate::LayerPrecisions(_));
         let known: Vec<Tried> = self.tried.iter().filter(by_layer).cloned().collect();
@@ -115,7 +109,7 @@ impl Builder<'_> {
                 break;
             };
             best.candidate.set(&mut self.recipe);
-            let round = match known.next() {
+            let (one, found, before) = match known.next() {
                 Some(one) => (one, None, None),
                 None => {
                     // Ensembles of one precision for all layers are not kept.
@@ -127,11 +121,10 @@ impl Builder<'_> {
                         break;
                     };
                     let next = Candidate::LayerPrecisions(next);
-                    let (one, found) = self.attempt(next, trial, |builder| fit(builder).ok());
+                    let (one, found) = self.attempt(next, trial, &fit);
                     (one, found, Some(ensemble))
                 }
             };
-            let (one, found, before) = round;
             tried.push(one);
             kept = if winner(&tried) == tried.last() {
                 found
@@ -139,9 +132,6 @@ impl Builder<'_> {
                 share /= 2.0;
                 before
             };
-        }
-        if let Some(best) = winner(&tried) {
-            best.candidate.set(&mut self.recipe);
         }
         self.fit_with_the_best(tried, started, fit)
     }

@@ -104,17 +104,20 @@ impl<'o> Builder<'o> {
             measure,
             time_limit,
         };
-        let each = candidates.into_iter();
-        let tried: Vec<Tried> = each
-            .map(|candidate| {
-                self.attempt(candidate, trial, |builder| fit(builder).ok())
-                    .0
-            })
-            .collect();
-        if let Some(best) = winner(&tried) {
-            best.candidate.set(&mut self.recipe);
-        }
+        let tried = self.attempts(candidates, trial, &fit);
         self.fit_with_the_best(tried, started, fit)
+    }
+
+    /// Try each.
+    pub(super) fn attempts(
+        &mut self,
+        candidates: Vec<Candidate>,
+        trial: Trial,
+        fit: &impl Fn(Builder<'_>) -> Result<Ensemble, ModelError>,
+    ) -> Vec<Tried> {
+        let each = candidates.into_iter();
+        each.map(|candidate| self.attempt(candidate, trial, fit).0)
+            .collect()
     }
 
     /// Try one candidate. What was tried before is not tried again, and has no ensemble.
@@ -122,13 +125,13 @@ impl<'o> Builder<'o> {
         &mut self,
         candidate: Candidate,
         trial: Trial,
-        fit: impl FnOnce(Builder<'static>) -> Option<Ensemble>,
+        fit: &impl Fn(Builder<'_>) -> Result<Ensemble, ModelError>,
     ) -> (Tried, Option<Ensemble>) {
         let known = self.tried.iter().find(|one| one.candidate == candidate);
         if let Some(known) = known {
             return (known.clone(), None);
         }
-        let found = fit(self.alike(&candidate, trial));
+        let found = fit(self.alike(&candidate, trial)).ok();
         let nll = found.as_ref().map(|found| found.training.validation_nll);
         let one = Tried {
             candidate,
@@ -147,6 +150,9 @@ impl<'o> Builder<'o> {
         started: Instant,
         fit: impl FnOnce(Self) -> Result<Ensemble, ModelError>,
     ) -> Result<Ensemble, ModelError> {
+        if let Some(best) = winner(&tried) {
+            best.candidate.set(&mut self.recipe);
+        }
         let limit = self.recipe.time_limit;
         self.recipe.time_limit =
             limit.map(|limit| (limit - started.elapsed().as_secs_f64()).max(0.0));

@@ -44,12 +44,12 @@ pub(crate) fn with_layer_precisions(
     let mut layers = Vec::new();
     for layer in network.layers() {
         layers.push(layer.clone());
-        let factor = factors.by_ref().take(usize::from(layer.is_affine())).next();
-        layers.extend(
-            factor
-                .filter(|factor| **factor != 1.0)
-                .map(|factor| Layer::Scale(factor.sqrt().recip())),
-        );
+        if layer.is_affine()
+            && let Some(factor) = factors.next()
+            && *factor != 1.0
+        {
+            layers.push(Layer::Scale(factor.sqrt().recip()));
+        }
     }
     Ok(Sequential::new(network.input_shape(), layers)?)
 }
